@@ -1,0 +1,28 @@
+"""Sphinx settings."""
+
+from __future__ import annotations
+
+import bursty
+
+project = "bursty"
+author = "The bursty developers"
+copyright = author
+release = version = bursty.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc"]
+exclude_patterns = ["_build", "_templates"]
+templates_path = ["_templates"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+html_theme = "furo"
+html_title = f"bursty {release}"
+html_show_sourcelink = False

@@ -1,0 +1,33 @@
+"""Statistical models of counts that come in bursts.
+
+Names are loaded when they are first used, so ``import bursty`` stays light: no compiled kernel, no plotting
+library and no cluster client is imported until something asks for it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bursty import datasets, families, metrics
+    from bursty.corpus import Corpus, read_corpus
+
+__version__ = "0.1.0"
+
+_SUBMODULES = ("corpus", "datasets", "engines", "families", "metrics")
+_OBJECTS = {"Corpus": "bursty.corpus", "read_corpus": "bursty.corpus"}
+
+__all__ = ["Corpus", "datasets", "families", "metrics", "read_corpus"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"bursty.{name}")
+    if name in _OBJECTS:
+        return getattr(importlib.import_module(_OBJECTS[name]), name)
+    raise AttributeError(f"module 'bursty' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_SUBMODULES, *_OBJECTS})

@@ -1,0 +1,202 @@
+"""One file of named arrays: a zip of `manifest.json` and `.npy` members, written and read without pickle.
+
+The members are stored, not compressed. So no member can be larger than the file that holds it, and a file
+that claims more is refused before anything is allocated: there is no such thing as a bomb in this format.
+Every member carries the checksum of the zip format, the manifest lists every array, and a file that is
+truncated, foreign or hostile gives one `ValueError` that names it.
+
+    my.bcorpus
+        manifest.json         {"format": "bursty", "kind": "corpus", "version": 1, "arrays": [...], ...}
+        arrays/counts.npy     numpy's own format, version 1 or 2, no objects
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+VERSION = 1
+MAX_MANIFEST = 16 * 2**20
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    struct.error,
+    OSError,
+    EOFError,
+    KeyError,
+    IndexError,
+    TypeError,
+    ValueError,
+    OverflowError,
+    NotImplementedError,
+    RuntimeError,
+    MemoryError,
+    SyntaxError,
+)
+
+
+def write_arrays(path: str | Path, kind: str, manifest: Mapping[str, Any], arrays: Mapping[str, Array]) -> Path:
+    """Write the manifest and the arrays to `path`, all or nothing.
+
+    The file is written beside its place under another name and then renamed, so that a reader sees the old
+    file or the new one, and a killed writer leaves the old one. The same content gives the same bytes.
+    """
+    path = Path(path)
+    header = {**manifest, "format": "bursty", "kind": kind, "version": VERSION, "arrays": sorted(arrays)}
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise TypeError(f"array {name!r} holds Python objects, which this file cannot keep")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(temporary, "wb") as file:
+            _write_zip(file, header, arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
+
+
+def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The manifest and the arrays of a file that `write_arrays` made; `ValueError` for any other file."""
+    path = Path(path)
+    with open(path, "rb") as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                _check_members(archive, path.stat().st_size)
+                manifest = _read_manifest(archive, kind)
+                arrays = {name: _read_array(archive, f"arrays/{name}.npy") for name in manifest["arrays"]}
+        except _DAMAGE as error:
+            raise _unreadable(path, kind, error) from error
+    return manifest, arrays
+
+
+def is_container(path: str | Path, kind: str) -> bool:
+    """Whether the file says of itself that it is a bursty file of this kind."""
+    with open(path, "rb") as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                _check_members(archive, Path(path).stat().st_size)
+                _read_manifest(archive, kind)
+        except _DAMAGE:
+            return False
+    return True
+
+
+def pack_strings(values: Iterable[str]) -> tuple[Array, Array]:
+    """Strings as one array of UTF-8 bytes and one of where each ends."""
+    encoded = [value.encode("utf-8", "surrogatepass") for value in values]
+    ends = np.cumsum([len(value) for value in encoded], dtype=np.int64)
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), ends
+
+
+def unpack_strings(data: Array, ends: Array) -> list[str]:
+    """The strings of `pack_strings`; `ValueError` where the arrays do not fit together."""
+    if data.dtype != np.uint8 or data.ndim != 1 or ends.dtype != np.int64 or ends.ndim != 1:
+        raise ValueError("strings are kept as bytes and their ends, which these arrays are not")
+    edges = np.concatenate([[0], ends])
+    if np.any(np.diff(edges) < 0) or edges[-1] != len(data):
+        raise ValueError("the ends of the strings do not fit their bytes")
+    text = data.tobytes()
+    spans = zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+    return [text[start:end].decode("utf-8", "surrogatepass") for start, end in spans]
+
+
+def _write_zip(file: IO[bytes], header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo("manifest.json", _EPOCH), json.dumps(header, indent=1, sort_keys=True))
+        for name, array in arrays.items():
+            info = zipfile.ZipInfo(f"arrays/{name}.npy", _EPOCH)
+            with archive.open(info, "w", force_zip64=array.nbytes > 2**30) as member:
+                np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+
+
+def _check_members(archive: zipfile.ZipFile, file_size: int) -> None:
+    members = archive.infolist()
+    if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+        raise ValueError("it has compressed members, and this format has none")
+    if sum(member.file_size for member in members) > file_size:
+        raise ValueError("its members claim to be larger than the file")
+    if len({member.filename for member in members}) < len(members):
+        raise ValueError("it has two members of one name")
+
+
+def _read_manifest(archive: zipfile.ZipFile, kind: str) -> dict[str, Any]:
+    member = archive.getinfo("manifest.json")
+    if member.file_size > MAX_MANIFEST:
+        raise ValueError("its manifest is too large")
+    try:
+        manifest = json.loads(archive.read(member))
+    except RecursionError as error:
+        raise ValueError("its manifest is nested too deeply") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != "bursty":
+        raise ValueError("its manifest is not one of bursty")
+    if manifest.get("kind") != kind:
+        raise ValueError(f"it holds a {manifest.get('kind')!r}")
+    if manifest.get("version") != VERSION:
+        raise ValueError(f"it has format version {manifest.get('version')!r}, and this bursty reads {VERSION}")
+    names = manifest.get("arrays")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("its manifest lists no arrays")
+    return manifest
+
+
+def _read_array(archive: zipfile.ZipFile, name: str) -> Array:
+    """One array; its shape is checked against the size of the member before memory is taken."""
+    member = archive.getinfo(name)
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        if version == (1, 0):
+            shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
+        elif version == (2, 0):
+            shape, fortran, dtype = np.lib.format.read_array_header_2_0(file)
+        else:
+            raise ValueError(f"{name} has numpy format version {version}")
+        if dtype.hasobject:
+            raise ValueError(f"{name} holds pickled objects, which are never read")
+        size = dtype.itemsize
+        for length in shape:
+            size *= length
+        if fortran or min(shape, default=0) < 0 or size != member.file_size - file.tell():
+            raise ValueError(f"{name} is not as long as its header says")
+        array = np.empty(shape, dtype=dtype)
+        _fill(file, array, name)
+    return array
+
+
+def _fill(file: IO[bytes], array: Array, name: str) -> None:
+    """Fill the array's memory, and read to the end of the member so that its checksum is checked."""
+    view = memoryview(array.reshape(-1).view(np.uint8).data) if array.size else memoryview(bytearray())
+    done = 0
+    while done < len(view):
+        block = file.read(min(len(view) - done, 2**22))
+        if not block:
+            raise ValueError(f"{name} ends early")
+        view[done : done + len(block)] = block
+        done += len(block)
+    if file.read(1):
+        raise ValueError(f"{name} goes on after its end")
+
+
+def _unreadable(path: Path, kind: str, error: BaseException) -> ValueError:
+    if isinstance(error, KeyError):
+        reason = f"a part is missing ({error.args[0] if error.args else 'unknown'})"
+    else:
+        reason = str(error).rstrip(".") or type(error).__name__
+    return ValueError(
+        f"{path} is not a readable bursty {kind} file: {reason}. "
+        "It may be truncated, damaged or of another kind; write it again"
+    )

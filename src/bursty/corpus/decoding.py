@@ -1,0 +1,86 @@
+"""Bytes into text, with the file and the offset in the error when they do not fit."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from typing import BinaryIO
+
+_CHUNK = 2**18
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+def read_text(stream: BinaryIO, name: str, encoding: str | None = None) -> str:
+    """The whole stream as text."""
+    return "".join(iter_text(stream, name, encoding))
+
+
+def iter_lines(stream: BinaryIO, name: str, encoding: str | None = None) -> Iterator[str]:
+    """Lines without their ends: a line feed, with or without a carriage return before it."""
+    parts: list[str] = []
+    for chunk in iter_text(stream, name, encoding):
+        first, *rest = chunk.split("\n")
+        parts.append(first)
+        if rest:
+            yield "".join(parts).removesuffix("\r")
+            for line in rest[:-1]:
+                yield line.removesuffix("\r")
+            parts = [rest[-1]]
+    last = "".join(parts).removesuffix("\r")
+    if last:
+        yield last
+
+
+def iter_text(stream: BinaryIO, name: str, encoding: str | None = None) -> Iterator[str]:
+    """Text in chunks.
+
+    The encoding is the declared one, or what a byte-order mark says, or UTF-8. A byte-order mark is not part
+    of the text. Bytes that do not fit raise a `ValueError` with their offset in the (decompressed) file.
+    """
+    head = stream.read(_CHUNK)
+    encoding, skip = _choose(head, name, encoding)
+    decoder = codecs.getincrementaldecoder(encoding)()
+    chunk, offset = head[skip:], skip
+    while chunk:
+        try:
+            text = decoder.decode(chunk)
+        except UnicodeDecodeError as error:
+            raise _undecodable(error, offset + len(chunk), name, encoding) from error
+        if text:
+            yield text
+        offset += len(chunk)
+        chunk = stream.read(_CHUNK)
+    try:
+        text = decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raise _undecodable(error, offset, name, encoding) from error
+    if text:
+        yield text
+
+
+def _choose(head: bytes, name: str, encoding: str | None) -> tuple[str, int]:
+    """The encoding to use and the length of the byte-order mark to skip."""
+    if encoding is not None:
+        try:
+            codec = codecs.lookup(encoding)
+        except (LookupError, ValueError) as error:
+            raise ValueError(f"encoding={encoding!r} is not known; examples: utf-8, latin-1, cp1252") from error
+        if not codec._is_text_encoding:
+            raise ValueError(f"encoding={encoding!r} is not an encoding of text; examples: utf-8, latin-1, cp1252")
+        if codec.name in ("utf-8", "utf-8-sig"):
+            return "utf-8", 3 if head.startswith(codecs.BOM_UTF8) else 0
+        return codec.name, 0
+    for mark, marked in _BOMS:
+        if head.startswith(mark):
+            return marked, len(mark)
+    return "utf-8", 0
+
+
+def _undecodable(error: UnicodeDecodeError, end: int, name: str, encoding: str) -> ValueError:
+    """`end` is the offset in the file where the bytes that the decoder holds end."""
+    offset = end - len(error.object) + error.start
+    byte = error.object[error.start : error.start + 1].hex()
+    return ValueError(
+        f"{name}: byte {offset} (0x{byte}) is not {encoding}. Say which encoding the file has, for example "
+        'encoding="latin-1"'
+    )

@@ -1,0 +1,110 @@
+"""A folder of text files, with a folder for each class: on disk, or inside a zip or tar archive.
+
+    mail/                       class   id
+        spam/001.txt            spam    spam/001.txt
+        spam/2024/002.txt       spam    spam/2024/002.txt
+        ham/001.txt             ham     ham/001.txt
+
+Where there are class folders, files beside them (a README, say) are not documents. Where there are none,
+every file is a document without a label. Hidden files are left out. Documents come in the order of their ids,
+whatever the order on the disk or in the archive.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from bursty.corpus.core import Corpus
+from bursty.corpus.decoding import read_text
+from bursty.corpus.labels import encode_labels
+from bursty.corpus.sources import hidden, member_names, open_binary, walk_archive
+from bursty.corpus.text import CountBuilder, TextOptions
+
+
+def read_folder(
+    path: Path,
+    text_options: TextOptions,
+    encoding: str | None = None,
+    clean: Callable[[str], str] | None = None,
+) -> Corpus:
+    """Corpus of the text files under a folder or in an archive.
+
+    Parameters
+    ----------
+    path : Path
+        Folder, zip or tar.
+    text_options : TextOptions
+        What counts as a word.
+    encoding : str, optional
+        Of every file; UTF-8 unless a byte-order mark says otherwise.
+    clean : function from str to str, optional
+        Applied to the text of each document before words are counted.
+    """
+    names = _folder_names(path) if path.is_dir() else member_names(path)
+    root = common_root(names)
+    has_classes = any("/" in name[len(root) :] for name in names)
+    builder = CountBuilder(text_options)
+    ids: list[str] = []
+    for name, stream in _walk(path, names):
+        short = name[len(root) :]
+        if has_classes and "/" not in short:
+            continue
+        text = read_text(stream, f"{path}:{name}" if path.is_file() else str(path / name), encoding)
+        builder.append(text if clean is None else clean(text))
+        ids.append(short)
+    if not ids:
+        raise ValueError(f"{path} has no text files: give a folder of files, with a folder for each class")
+    counts, vocabulary = builder.finish()
+    order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
+    labels: dict[str, Any] = {}
+    if has_classes:
+        codes, label_names = encode_labels([short.split("/", 1)[0] for short in ids])
+        labels = {"labels": codes, "label_names": label_names}
+    corpus = Corpus(counts, vocabulary, ids=ids, **labels)
+    return corpus if np.all(np.diff(order) == 1) else corpus.select(order)
+
+
+def common_root(names: Sequence[str]) -> str:
+    """The folders that all files share and that hold other folders: not a class of their own.
+
+    Examples
+    --------
+    >>> common_root(["20news/sci.space/1", "20news/sci.med/1"])
+    '20news/'
+    >>> common_root(["spam/1", "spam/2"])
+    ''
+    """
+    root = ""
+    while True:
+        inside = [name[len(root) :] for name in names]
+        tops = {name.split("/", 1)[0] for name in inside if "/" in name}
+        if len(tops) != 1 or any("/" not in name for name in inside):
+            return root
+        deeper = f"{root}{tops.pop()}/"
+        if not any("/" in name[len(deeper) :] for name in names):
+            return root
+        root = deeper
+
+
+def _walk(path: Path, names: Sequence[str]) -> Iterator[tuple[str, BinaryIO]]:
+    if path.is_file():
+        yield from walk_archive(path)
+        return
+    for name in names:
+        with open_binary(path / name) as stream:
+            yield name, stream
+
+
+def _folder_names(path: Path) -> list[str]:
+    """Names of the files under a folder, with forward slashes; links to folders are not followed."""
+    names = []
+    for folder, _, files in os.walk(path):
+        place = Path(folder).relative_to(path).as_posix()
+        names += [name if place == "." else posixpath.join(place, name) for name in files]
+    return sorted(name for name in names if not hidden(name) and (path / name).is_file())

@@ -1,0 +1,146 @@
+"""Which format a file has: from its name where that says it, and from its first lines where it does not."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from bursty.corpus.container import is_container
+from bursty.corpus.sources import Source, archive_kind, member_names, strip_compression
+
+NAMES = (
+    "folder",
+    "csv",
+    "tsv",
+    "jsonl",
+    "parquet",
+    "ldac",
+    "uci",
+    "cluto",
+    "matrixmarket",
+    "svmlight",
+    "matlab",
+    "bcorpus",
+)
+
+_SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".ldac": "ldac",
+    ".lda-c": "ldac",
+    ".mtx": "matrixmarket",
+    ".mm": "matrixmarket",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".svm": "svmlight",
+}
+_DATA_SUFFIXES = (*_SUFFIXES, ".mat", ".dat", ".bcorpus")
+_NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_PAIRS = re.compile(rb"^%s(?:,%s)*(?:[ \t]+(?:qid|\d+):%s)*[ \t]*(?:#.*)?$" % (_NUMBER, _NUMBER, _NUMBER))
+_NUMBERS = re.compile(rb"^[ \t]*(?:%s[ \t]*)*$" % _NUMBER)
+
+
+def locate(path: Path, format: str | None) -> tuple[str, Source]:
+    """The format of what lies at `path`, and the file to read: itself, or a member when it is an archive."""
+    if format is not None and format not in NAMES:
+        raise ValueError(f"format={format!r} is not known; the formats are {', '.join(NAMES)}")
+    if path.is_dir():
+        if format not in (None, "folder"):
+            raise ValueError(f"{path} is a folder, and format={format!r} is a file: give the path of the file")
+        return "folder", Source(path)
+    if path.suffix == ".bcorpus" or is_container(path, "corpus"):
+        return format or "bcorpus", Source(path)
+    if archive_kind(path) is None:
+        source = Source(path)
+        return format or detect(source), source
+    if format == "folder":
+        return "folder", Source(path)
+    return _inside(path, format)
+
+
+def detect(source: Source) -> str:
+    """The format of one file."""
+    suffix = Path(source.filename).suffix.lower()
+    if suffix in _SUFFIXES:
+        return _SUFFIXES[suffix]
+    if source.filename.lower().startswith("docword."):
+        return "uci"
+    found = sniff(source.head())
+    if found is None:
+        raise ValueError(f"cannot tell the format of {source.name}: say which, format=..., one of {', '.join(NAMES)}")
+    return found
+
+
+def sniff(head: bytes) -> str | None:
+    """The format that the first bytes of a file show, if any."""
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith((b"MATLAB ", b"\x89HDF")):
+        return "matlab"
+    if head[:14].lower() == b"%%matrixmarket":
+        return "matrixmarket"
+    lines = [line.rstrip(b"\r") for line in head.split(b"\n")]
+    if len(lines) > 1:
+        lines.pop()
+    lines = lines[:50]
+    if lines[0].lstrip().startswith(b"{"):
+        return "jsonl" if _is_object(lines[0]) else None
+    filled = [line.strip() for line in lines if line.strip()]
+    if not filled:
+        return None
+    if all(_NUMBERS.match(line) for line in filled):
+        return _sniff_numbers([line.split() for line in filled])
+    if all(_PAIRS.match(line) for line in filled):
+        return "ldac" if all(_is_ldac(line) for line in filled) else "svmlight"
+    return None
+
+
+def _inside(path: Path, format: str | None) -> tuple[str, Source]:
+    """What an archive holds: a folder of texts, or one data file with others beside it."""
+    names = member_names(path)
+    if not names:
+        raise ValueError(f"{path} is an archive without files")
+    data = [name for name in names if _is_data(name)] or (names if len(names) == 1 else [])
+    if len(data) == 1:
+        source = Source(path, data[0])
+        return format or detect(source), source
+    if format is None and len(data) < len(names):
+        return "folder", Source(path)
+    raise ValueError(
+        f"{path} holds {len(data)} data files ({', '.join(data[:5])}): "
+        'unpack it and give the path of one of them, or read every file as a text with format="folder"'
+    )
+
+
+def _is_data(name: str) -> bool:
+    last = strip_compression(name).rsplit("/", 1)[-1].lower()
+    return last.endswith(_DATA_SUFFIXES) or last.startswith("docword.")
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        # A first line longer than what was looked at is cut: its start is all there is to go by.
+        return len(line) > 60_000
+
+
+def _is_ldac(line: bytes) -> bool:
+    first, *pairs = line.split()
+    return first.isdigit() and int(first[:18]) == len(pairs)
+
+
+def _sniff_numbers(rows: list[list[bytes]]) -> str | None:
+    widths = [len(row) for row in rows]
+    if widths[:3] == [1, 1, 1] and all(width == 3 for width in widths[3:]):
+        return "uci"
+    if widths[0] in (2, 3):
+        return "cluto"
+    return None

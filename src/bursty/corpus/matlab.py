@@ -1,0 +1,187 @@
+"""MATLAB .mat files: the counts, and the words, names and labels that lie beside them.
+
+People who keep a corpus in a .mat file agree on little, so variables are found by what they are: the counts
+are the sparse matrix (or the largest table), a row of whole numbers as long as the documents is the labels, a
+cell array of strings as long as the words is the vocabulary. Names decide only where sizes do not, and the
+caller may name any.
+
+Files of version 5 to 7 are read, by `scipy.io.loadmat`, which runs no code. Compressed parts are measured
+first.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from typing import Any, BinaryIO
+
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.corpus.core import Corpus
+from bursty.corpus.labels import sort_names, strings
+from bursty.corpus.matrices import check_claim
+from bursty.corpus.sources import Budget, Source
+
+Array = np.ndarray[Any, Any]
+
+_LABEL_NAMES = ("labels", "label", "truelabels", "classid", "classes", "class", "gnd", "y")
+_COMPRESSED = 15
+
+
+def read_matlab(
+    source: Source,
+    variable: str | None = None,
+    label: str | bool | None = None,
+    id: str | bool | None = None,
+    vocabulary: str | None = None,
+    transpose: bool = False,
+) -> Corpus:
+    """Corpus of a .mat file; the options name variables, which are found by their size otherwise."""
+    variables = load_variables(source)
+    for given in (variable, label, id, vocabulary):
+        if isinstance(given, str) and given not in variables:
+            raise ValueError(f"{source.name} has no variable {given!r}; it has {', '.join(sorted(variables))}")
+    table = _counts(variables, variable, source.name)
+    check_claim(max(table.shape), _entries(table), source.name, "documents or words")
+    table = sp.csr_array(table.T if transpose else table)
+    n_documents, n_words = table.shape
+    cells = {name: value for name, value in variables.items() if isinstance(value, list)}
+    words = cells.get(vocabulary) if vocabulary else _cell(cells, n_words, ("word", "vocab", "term", "feature"))
+    names = cells.get(id) if isinstance(id, str) else _cell(cells, n_documents, ("doc", "id", "name"), words)
+    return Corpus(
+        table,
+        None if words is None else _distinct(words),
+        ids=None if id is False else names,
+        **({} if label is False else _labels(variables, cells, label, n_documents)),
+    )
+
+
+def load_variables(source: Source) -> dict[str, Any]:
+    """Numeric arrays, sparse matrices, and cell arrays of strings as lists; everything else is left out."""
+    from scipy.io import loadmat
+
+    with source.open() as stream:
+        content = stream.read()
+    if content.startswith(b"\x89HDF") or content[:19] == b"MATLAB 7.3 MAT-file":
+        raise ValueError(f"{source.name} is a version 7.3 (HDF5) file: save it again in MATLAB with -v7")
+    if not content.startswith(b"MATLAB 5.0"):
+        raise ValueError(f"{source.name} is not a MATLAB file of version 5 to 7: save it again with -v7")
+    _measure(content, source.name)
+    try:
+        loaded = loadmat(io.BytesIO(content), chars_as_strings=True)
+    except Exception as error:  # the reader has no error class of its own
+        raise ValueError(f"{source.name} is damaged or not a MATLAB file: {error}") from error
+    found = {name: _simplify(value) for name, value in loaded.items() if not name.startswith("__")}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _measure(content: bytes, name: str) -> None:
+    """Count what the compressed elements grow to, in small pieces, before anybody reads them whole."""
+    budget = Budget(name, len(content))
+    order = ">" if content[126:128] == b"MI" else "<"
+    position = 128
+    while position + 8 <= len(content):
+        kind, size = struct.unpack(f"{order}II", content[position : position + 8])
+        if kind == _COMPRESSED:
+            _inflate(io.BytesIO(content[position + 8 : position + 8 + size]), budget)
+        position += 8 + size
+
+
+def _inflate(stream: BinaryIO, budget: Budget) -> None:
+    inflate = zlib.decompressobj()
+    pending = b""
+    try:
+        while not inflate.eof:
+            pending = inflate.unconsumed_tail or stream.read(65536)
+            if not pending:
+                return
+            budget.spend(len(inflate.decompress(pending, 2**20)))
+    except zlib.error as error:
+        raise ValueError(f"{budget.name} is damaged: {error}") from error
+
+
+def _simplify(value: Any) -> Any:
+    if sp.issparse(value):
+        return value
+    if not isinstance(value, np.ndarray):
+        return None
+    if value.dtype.kind in "biuf":
+        return value
+    if value.dtype.kind == "U":
+        return [str(text).rstrip() for text in value.ravel()]
+    if value.dtype == object and 1 in value.shape[-2:]:
+        items = [cell.item() if isinstance(cell, np.ndarray) and cell.size == 1 else cell for cell in value.ravel()]
+        items = ["" if isinstance(item, np.ndarray) and item.size == 0 else item for item in items]
+        return items if all(isinstance(item, str) for item in items) else None
+    return None
+
+
+def _counts(variables: dict[str, Any], name: str | None, file: str) -> Any:
+    if name is not None:
+        table = variables[name]
+        if isinstance(table, list) or table.ndim != 2:
+            raise ValueError(f"{file}: variable {name!r} is not a table of numbers")
+        return table
+    sparse = [value for value in variables.values() if sp.issparse(value)]
+    dense = [value for value in variables.values() if isinstance(value, np.ndarray) and min(value.shape) > 1]
+    tables = sparse or dense
+    if len(tables) != 1:
+        problem = "no table of counts" if not tables else f"{len(tables)} tables"
+        raise ValueError(
+            f"{file} has {problem}: say which variable, variable=...; it has {', '.join(sorted(variables))}"
+        )
+    return tables[0]
+
+
+def _entries(table: Any) -> int:
+    return int(table.nnz) if sp.issparse(table) else int(table.size)
+
+
+def _cell(
+    cells: dict[str, list[str]], length: int, hints: tuple[str, ...], taken: list[str] | None = None
+) -> list[str] | None:
+    """The cell array of this length; of several, the one whose name has a hint."""
+    fitting = {name: cell for name, cell in cells.items() if len(cell) == length and cell is not taken}
+    for hint in hints:
+        for name, cell in fitting.items():
+            if hint in name.lower():
+                return cell
+    return next(iter(fitting.values())) if len(fitting) == 1 else None
+
+
+def _labels(
+    variables: dict[str, Any], cells: dict[str, list[str]], label: str | bool | None, n_documents: int
+) -> dict[str, Any]:
+    rows = {
+        name: value.ravel()
+        for name, value in variables.items()
+        if isinstance(value, np.ndarray) and value.size == n_documents and np.all(value == np.rint(value))
+    }
+    if isinstance(label, str):
+        if label in cells:
+            return {"labels": cells[label]}
+        if label not in rows:
+            raise ValueError(f"variable {label!r} is not one whole number for each of the {n_documents} documents")
+        chosen = rows[label]
+    else:
+        usual = next((rows[name] for name in rows if name.lower() in _LABEL_NAMES), None)
+        if usual is None and len(rows) != 1:
+            return {}
+        chosen = usual if usual is not None else next(iter(rows.values()))
+    classes, codes = np.unique(chosen.astype(np.int64), return_inverse=True)
+    named = next((cell for name, cell in cells.items() if "class" in name.lower() and len(cell) == len(classes)), None)
+    if named is None or not np.array_equal(classes, np.arange(1, len(classes) + 1)):
+        named = sort_names(map(str, classes.tolist()))
+    return {"labels": codes, "label_names": named}
+
+
+def _distinct(words: list[str]) -> Array:
+    """Words that occur twice (cut to a fixed width, say) get a number, so that every column has its name."""
+    seen: dict[str, int] = {}
+    names = []
+    for word in words:
+        seen[word] = seen.get(word, 0) + 1
+        names.append(word if seen[word] == 1 else f"{word}#{seen[word]}")
+    return strings(names)

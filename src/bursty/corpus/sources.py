@@ -1,0 +1,268 @@
+"""Files opened in place: plain, compressed, or inside an archive. Nothing is ever unpacked to disk.
+
+What a file is follows from its first bytes, not from its name. Decompressed data is counted on the way: a
+file may grow to `EXPANSION_RATIO` times its size on disk, or to `EXPANSION_FLOOR` bytes when that is more,
+and not further, so a small file cannot fill the memory. Names inside archives are used to name documents and
+for nothing else.
+"""
+
+from __future__ import annotations
+
+import bz2
+import errno
+import gzip
+import io
+import lzma
+import os
+import posixpath
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+EXPANSION_RATIO = 200
+EXPANSION_FLOOR = 256 * 2**20
+
+_DAMAGE = (
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    NotImplementedError,
+    RuntimeError,
+    OverflowError,
+)
+_COMPRESSIONS = (".gz", ".xz", ".bz2")
+_BUFFER = 65536
+
+
+@dataclass
+class Budget:
+    """How many bytes may still come out of one compressed file."""
+
+    name: str
+    on_disk: int
+    used: int = 0
+    limit: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.limit = max(EXPANSION_FLOOR, EXPANSION_RATIO * self.on_disk)
+
+    def spend(self, n_bytes: int) -> None:
+        """Count what came out; refuse to go on past the limit."""
+        self.used += n_bytes
+        if self.used > self.limit:
+            raise ValueError(
+                f"{self.name} takes {self.on_disk:,} bytes on disk and grows past {self.limit:,} when "
+                "read, which looks like an attack on memory. If it is genuine, unpack it and read the result"
+            )
+
+
+class GuardedReader(io.RawIOBase):
+    """A stream that counts its bytes and turns every kind of damage into one `ValueError`."""
+
+    def __init__(self, inner: Any, name: str, budget: Budget | None, *also_close: Any) -> None:
+        super().__init__()
+        self._inner, self._name, self._budget, self._also = inner, name, budget, also_close
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer as far as the stream goes."""
+        with damage_named(self._name):
+            block = self._inner.read(len(buffer))
+        buffer[: len(block)] = block
+        if self._budget is not None:
+            self._budget.spend(len(block))
+        return len(block)
+
+    def close(self) -> None:
+        """Close this stream and those under it."""
+        if not self.closed:
+            for stream in (self._inner, *self._also):
+                stream.close()
+        super().close()
+
+
+class damage_named:
+    """Turn the errors of a damaged compressed file into a `ValueError` that names the file."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        odd = isinstance(error, OSError) and error.errno in (None, errno.EINVAL)
+        if error is not None and (odd or isinstance(error, _DAMAGE)):
+            raise ValueError(f"{self._name} is damaged or cut short: {error or type(error).__name__}") from error
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file: on disk, or a member of an archive on disk."""
+
+    path: Path
+    member: str | None = None
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return str(self.path) if self.member is None else f"{self.path}:{self.member}"
+
+    @property
+    def filename(self) -> str:
+        """The last part of the name, without a compression suffix."""
+        last = posixpath.basename(self.member) if self.member else self.path.name
+        return strip_compression(last)
+
+    def open(self) -> BinaryIO:
+        """The decompressed bytes."""
+        return open_binary(self.path) if self.member is None else open_member(self.path, self.member)
+
+    def head(self, n_bytes: int = 65536) -> bytes:
+        """The first decompressed bytes."""
+        with self.open() as stream:
+            return stream.read(n_bytes)
+
+    def sibling(self, *names: str) -> Source | None:
+        """The first of these names that lies beside this file, compressed or not."""
+        if self.member is None:
+            folder = self.path.parent
+            there = {entry.name for entry in folder.iterdir() if entry.is_file()}
+            found = _first_of(names, there)
+            return None if found is None else Source(folder / found)
+        place = posixpath.dirname(self.member)
+        beside = {posixpath.basename(n) for n in member_names(self.path) if posixpath.dirname(n) == place}
+        found = _first_of(names, beside)
+        return None if found is None else Source(self.path, posixpath.join(place, found))
+
+
+def strip_compression(name: str) -> str:
+    """The name without .gz, .xz or .bz2."""
+    stem, suffix = os.path.splitext(name)
+    return stem if suffix.lower() in _COMPRESSIONS else name
+
+
+def open_binary(path: Path) -> BinaryIO:
+    """The decompressed bytes of a file on disk."""
+    raw = open(path, "rb")  # noqa: SIM115 - closed by the reader that is handed out
+    return _decompressed(raw, str(path), Budget(str(path), path.stat().st_size), raw)
+
+
+def archive_kind(path: Path) -> str | None:
+    """'zip', 'tar' or None, from the first bytes."""
+    with open(path, "rb") as raw:
+        if raw.read(4) in (b"PK\x03\x04", b"PK\x05\x06"):
+            return "zip"
+    try:
+        with open_binary(path) as stream:
+            block = stream.read(tarfile.BLOCKSIZE)
+        tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+    except (tarfile.TarError, ValueError):
+        return None
+    return "tar"
+
+
+def walk_archive(path: Path) -> Iterator[tuple[str, BinaryIO]]:
+    """Name and bytes of every regular file, in order; read each before asking for the next."""
+    walk = _walk_zip if archive_kind(path) == "zip" else _walk_tar
+    yield from walk(path)
+
+
+def member_names(path: Path) -> list[str]:
+    """The names of the regular files in an archive, hidden ones left out."""
+    if archive_kind(path) == "zip":
+        with damage_named(str(path)), zipfile.ZipFile(path) as archive:
+            return [info.filename for info in archive.infolist() if _wanted_zip(info)]
+    return [name for name, _ in _walk_tar(path)]
+
+
+def open_member(path: Path, member: str) -> BinaryIO:
+    """The decompressed bytes of one file of an archive."""
+    walk = walk_archive(path)
+    for name, stream in walk:
+        if name == member:
+            # The walk must live as long as the stream, and end with it.
+            return cast(BinaryIO, io.BufferedReader(GuardedReader(stream, f"{path}:{name}", None, walk)))
+    raise FileNotFoundError(f"{path} has no file {member!r}")
+
+
+def hidden(name: str) -> bool:
+    """Whether some part of the name starts with a dot, or is what archivers of some systems leave behind."""
+    return any(part.startswith(".") or part == "__MACOSX" for part in name.split("/"))
+
+
+def _walk_zip(path: Path) -> Iterator[tuple[str, BinaryIO]]:
+    budget = Budget(str(path), path.stat().st_size)
+    with damage_named(str(path)):
+        archive = zipfile.ZipFile(path)
+    with archive:
+        for info in archive.infolist():
+            if not _wanted_zip(info):
+                continue
+            name = f"{path}:{info.filename}"
+            with damage_named(name):
+                member = archive.open(info)
+            with _decompressed(member, name, budget, member) as stream:
+                yield info.filename, stream
+
+
+def _walk_tar(path: Path) -> Iterator[tuple[str, BinaryIO]]:
+    budget = Budget(str(path), path.stat().st_size)
+    with open_binary(path) as stream:
+        with damage_named(str(path)):
+            archive = tarfile.open(fileobj=stream, mode="r|")  # noqa: SIM115
+        with archive:
+            while True:
+                with damage_named(str(path)):
+                    info = archive.next()
+                if info is None:
+                    return
+                # A tar keeps what it has listed, for random access; in a stream that is only a growing list.
+                cast(Any, archive).members = []
+                if not info.isreg() or info.issparse() or hidden(_clean(info.name)):
+                    continue
+                member = archive.extractfile(info)
+                if member is None:
+                    continue
+                with _decompressed(member, f"{path}:{info.name}", budget, member) as inner:
+                    yield _clean(info.name), inner
+
+
+def _wanted_zip(info: zipfile.ZipInfo) -> bool:
+    return not info.is_dir() and not hidden(_clean(info.filename))
+
+
+def _clean(name: str) -> str:
+    return name.removeprefix("./")
+
+
+def _decompressed(raw: IO[bytes], name: str, budget: Budget, *also_close: Any) -> BinaryIO:
+    """A guarded view of `raw`, decompressed when its first bytes say so."""
+    buffered = io.BufferedReader(GuardedReader(raw, name, None), _BUFFER)
+    head = buffered.peek(6)[:6]
+    inner: Any = buffered
+    if head.startswith(b"\x1f\x8b"):
+        inner = gzip.GzipFile(fileobj=buffered)
+    elif head.startswith(b"\xfd7zXZ\x00"):
+        inner = lzma.LZMAFile(buffered)  # noqa: SIM115 - closed with the reader
+    elif head.startswith(b"BZh"):
+        inner = bz2.BZ2File(buffered)
+    counted = budget if inner is not buffered or isinstance(raw, zipfile.ZipExtFile) else None
+    return cast(BinaryIO, io.BufferedReader(GuardedReader(inner, name, counted, buffered, *also_close), _BUFFER))
+
+
+def _first_of(names: tuple[str, ...], there: set[str]) -> str | None:
+    for name in names:
+        for candidate in (name, *(name + suffix for suffix in _COMPRESSIONS)):
+            if candidate in there:
+                return candidate
+    return None

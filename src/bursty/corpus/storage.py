@@ -1,0 +1,128 @@
+"""A corpus in one file, and back: what is kept, under which name, in the container of `container`.
+
+| array | what |
+|---|---|
+| `data`, `indices`, `indptr` | the counts, in the smallest integer type that holds them |
+| `vocabulary.bytes`, `vocabulary.ends` | the words, where they have names |
+| `ids.bytes`, `ids.ends` | the documents' names |
+| `labels`, or `classes.indices` and `classes.indptr` | one class a document, or any number |
+| `metadata.<n>`, or `.bytes` and `.ends` | the n-th column |
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.corpus.container import pack_strings, read_arrays, unpack_strings, write_arrays
+from bursty.corpus.core import Corpus
+
+Array = np.ndarray[Any, Any]
+
+KIND = "corpus"
+SUFFIX = ".bcorpus"
+
+
+def save_corpus(corpus: Corpus, path: str | Path) -> Path:
+    """Write the corpus to `path`; the suffix is added when the name has none."""
+    path = Path(path)
+    if not path.suffix:
+        path = path.with_suffix(SUFFIX)
+    counts = corpus.counts
+    arrays: dict[str, Array] = {
+        "data": _narrow(counts.data),
+        "indices": counts.indices,
+        "indptr": counts.indptr,
+    }
+    if corpus.has_words:
+        _put_strings(arrays, "vocabulary", corpus.vocabulary)
+    _put_strings(arrays, "ids", corpus.ids)
+    if corpus.is_multilabel and corpus.label_matrix is not None:
+        arrays["classes.indices"] = corpus.label_matrix.indices
+        arrays["classes.indptr"] = corpus.label_matrix.indptr
+    elif corpus.labels is not None:
+        arrays["labels"] = corpus.labels
+    for number, column in enumerate(corpus.metadata.values()):
+        if column.dtype.kind == "O":
+            _put_strings(arrays, f"metadata.{number}", column)
+        else:
+            arrays[f"metadata.{number}"] = column
+    manifest = {
+        "documents": len(corpus),
+        "words": corpus.n_words,
+        "label_names": None if corpus.label_names is None else list(corpus.label_names),
+        "metadata": list(corpus.metadata),
+        "info": dict(corpus.info),
+    }
+    return write_arrays(path, KIND, manifest, arrays)
+
+
+def load_corpus(path: str | Path) -> Corpus:
+    """The corpus that `save_corpus` wrote; `ValueError` for a file that is not one."""
+    manifest, arrays = read_arrays(path, KIND)
+    try:
+        return _rebuild(manifest, arrays)
+    except (KeyError, TypeError, IndexError, ValueError, OverflowError) as error:
+        raise ValueError(f"{path} is not a readable bursty corpus file: its parts do not fit ({error})") from error
+
+
+def _rebuild(manifest: dict[str, Any], arrays: dict[str, Array]) -> Corpus:
+    n_documents, n_words = int(manifest["documents"]), int(manifest["words"])
+    data, indices, indptr = (arrays[name] for name in ("data", "indices", "indptr"))
+    check_csr(indices, indptr, len(data), (n_documents, n_words))
+    if "vocabulary.ends" not in arrays and n_words > max(2**21, 64 * len(data)):
+        raise ValueError(f"it claims {n_words} words and has {len(data)} counts")
+    counts = sp.csr_array((data.astype(np.int32, copy=False), indices, indptr), shape=(n_documents, n_words))
+    names = manifest["label_names"]
+    matrix = None
+    if "classes.indptr" in arrays:
+        where, edges = arrays["classes.indices"], arrays["classes.indptr"]
+        check_csr(where, edges, len(where), (n_documents, len(names)))
+        ones = np.ones(len(where), dtype=np.int8)
+        matrix = sp.csr_array((ones, where, edges), shape=(n_documents, len(names)))
+    metadata = {
+        name: arrays[f"metadata.{number}"] if f"metadata.{number}" in arrays else _strings(arrays, f"metadata.{number}")
+        for number, name in enumerate(manifest["metadata"])
+    }
+    return Corpus(
+        counts,
+        _strings(arrays, "vocabulary") if "vocabulary.ends" in arrays else None,
+        ids=_strings(arrays, "ids"),
+        labels=arrays.get("labels"),
+        label_names=names,
+        label_matrix=matrix,
+        metadata={name: _objects(column) for name, column in metadata.items()},
+        info=manifest["info"],
+    )
+
+
+def check_csr(indices: Array, indptr: Array, n_entries: int, shape: tuple[int, int]) -> None:
+    """Positions that lie inside the table; scipy itself does not look, and would read outside the memory."""
+    if any(array.ndim != 1 or array.dtype not in (np.int32, np.int64) for array in (indices, indptr)):
+        raise ValueError("positions are not rows of whole numbers")
+    if len(indptr) != shape[0] + 1 or len(indices) != n_entries or indptr[0] != 0 or indptr[-1] != n_entries:
+        raise ValueError("the table has another number of rows or entries than it says")
+    if np.any(np.diff(indptr) < 0):
+        raise ValueError("the rows of the table overlap")
+    if n_entries and (indices.min() < 0 or indices.max() >= shape[1]):
+        raise ValueError("the table has an entry outside its columns")
+
+
+def _narrow(data: Array) -> Array:
+    top = int(data.max()) if len(data) else 0
+    return data.astype(np.uint8 if top < 2**8 else np.uint16 if top < 2**16 else np.int32)
+
+
+def _put_strings(arrays: dict[str, Array], name: str, values: Array) -> None:
+    arrays[f"{name}.bytes"], arrays[f"{name}.ends"] = pack_strings(values)
+
+
+def _strings(arrays: dict[str, Array], name: str) -> list[str]:
+    return unpack_strings(arrays[f"{name}.bytes"], arrays[f"{name}.ends"])
+
+
+def _objects(column: Any) -> Any:
+    return np.array(column, dtype=object) if isinstance(column, list) else column

@@ -1,0 +1,258 @@
+"""Tables with a text in each row: CSV, TSV, JSON lines, Parquet.
+
+A reader of records yields one dictionary a row; `read_table` picks the columns for text, label and id, and
+counts the words a block at a time. Columns are found by name, and a name that is not there gets an error that
+lists those that are.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from bursty.corpus.core import Corpus
+from bursty.corpus.decoding import iter_lines
+from bursty.corpus.labels import encode_label_sets, encode_labels, strings
+from bursty.corpus.sources import Source
+from bursty.corpus.text import CountBuilder, TextOptions
+
+Record = Mapping[str, Any]
+
+# Names that speak for themselves when the caller names no column.
+USUAL = {
+    "text": ("text", "document", "body", "content"),
+    "label": ("label", "class", "category"),
+    "id": ("id", "identifier"),
+}
+_MAX_FIELD = 2**31 - 1
+
+
+def read_table(
+    records: Iterator[tuple[str, Record]],
+    name: str,
+    text_options: TextOptions,
+    *,
+    text: str | Sequence[str] | None = None,
+    label: str | bool | None = None,
+    id: str | bool | None = None,
+    metadata: Sequence[str] = (),
+    label_separator: str | None = None,
+    max_documents: int | None = None,
+    clean: Callable[[str], str] | None = None,
+) -> Corpus:
+    """Corpus of the rows of a table.
+
+    Parameters
+    ----------
+    records : iterator of (place, record)
+        The place names the row in messages.
+    name : str
+        Of the file, for messages.
+    text_options : TextOptions
+        What counts as a word.
+    text : str or sequence of str, optional
+        Column of the text, or several, joined by a line feed. Without it: a column called text, document,
+        body or content.
+    label, id : str, False or None
+        Column of the class and of the document's name. None takes a column with the usual name where there is
+        one; False takes none.
+    metadata : sequence of str
+        More columns to keep.
+    label_separator : str, optional
+        The label column holds several classes with this between them.
+    max_documents : int, optional
+        Stop after so many rows.
+    clean : function from str to str, optional
+        Applied to each text.
+    """
+    builder = CountBuilder(text_options)
+    picked: tuple[list[str], str | None, str | None] | None = None
+    labels: list[Any] = []
+    ids: list[str] = []
+    kept: dict[str, list[Any]] = {column: [] for column in metadata}
+    for place, record in islice(records, max_documents):
+        if picked is None:
+            picked = _pick(record, name, text, label, id, metadata)
+        text_columns, label_column, id_column = picked
+        document = "\n".join(_as_text(record, column, place) for column in text_columns)
+        builder.append(document if clean is None else clean(document))
+        if label_column is not None:
+            labels.append(record.get(label_column))
+        if id_column is not None:
+            ids.append(_as_name(record.get(id_column)) or "")
+        for column, values in kept.items():
+            values.append(record.get(column))
+    if picked is None:
+        raise ValueError(f"{name} has no rows")
+    counts, vocabulary = builder.finish()
+    return Corpus(
+        counts,
+        vocabulary,
+        ids=ids if picked[2] is not None else None,
+        metadata={column: tidy_column(values) for column, values in kept.items()},
+        **(_labels(labels, label_separator) if picked[1] is not None else {}),
+    )
+
+
+def csv_records(
+    source: Source,
+    encoding: str | None,
+    delimiter: str,
+    quoted: bool,
+    columns: Sequence[str] | None = None,
+) -> Iterator[tuple[str, Record]]:
+    """Rows of a CSV or TSV file; the first line names the columns unless `columns` does."""
+    with source.open() as stream:
+        lines = iter_lines(stream, source.name, encoding)
+        rows = _quoted_rows(lines, source.name, delimiter) if quoted else _plain_rows(lines, delimiter)
+        header = list(columns) if columns is not None else None
+        for number, row in rows:
+            if not row:
+                continue
+            if header is None:
+                header = [column.strip() for column in row]
+                if len(set(header)) < len(header):
+                    raise ValueError(f"{source.name} has two columns of one name: {', '.join(header)}")
+                continue
+            if len(row) != len(header):
+                raise ValueError(
+                    f"{source.name}, line {number}: {len(row)} fields where there are {len(header)} columns "
+                    f"({', '.join(header)}). Check delimiter= and quoted="
+                )
+            yield f"{source.name}, line {number}", dict(zip(header, row, strict=True))
+
+
+def jsonl_records(source: Source, encoding: str | None) -> Iterator[tuple[str, Record]]:
+    """Objects of a JSON lines file."""
+    with source.open() as stream:
+        for number, line in enumerate(iter_lines(stream, source.name, encoding), start=1):
+            if not line.strip():
+                continue
+            place = f"{source.name}, line {number}"
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise ValueError(f"{place} is not JSON ({error}); the file must hold one object a line") from error
+            if not isinstance(record, dict):
+                raise ValueError(f"{place} is not a JSON object but {type(record).__name__}; give one object a line")
+            yield place, record
+
+
+def parquet_records(source: Source) -> Iterator[tuple[str, Record]]:
+    """Rows of a Parquet file, in batches; one inside an archive or compressed whole is read at once."""
+    try:
+        import pyarrow
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise ImportError('reading Parquet needs pyarrow: pip install "bursty[parquet]"') from error
+    with source.open() as stream:
+        in_place = source.member is None and _is_plain_parquet(source)
+        try:
+            with parquet.ParquetFile(source.path if in_place else pyarrow.BufferReader(stream.read())) as file:
+                batches = file.iter_batches(batch_size=1_000)
+                rows = (record for batch in batches for record in batch.to_pylist())
+                for number, record in enumerate(rows):
+                    yield f"{source.name}, row {number}", record
+        except (pyarrow.ArrowException, OSError) as error:
+            raise ValueError(f"{source.name} is not a readable Parquet file: {error}") from error
+
+
+def _is_plain_parquet(source: Source) -> bool:
+    with open(source.path, "rb") as raw:
+        return raw.read(4) == b"PAR1"
+
+
+def tidy_column(values: Sequence[Any]) -> Any:
+    """Numbers stay numbers where all are; anything else becomes text, with nothing for what is missing."""
+    array = np.asarray(values) if not any(value is None for value in values) else None
+    if array is not None and array.ndim == 1 and array.dtype.kind in "biufM":
+        return array
+    return strings("" if value is None else str(value) for value in values)
+
+
+def _pick(
+    record: Record,
+    name: str,
+    text: str | Sequence[str] | None,
+    label: str | bool | None,
+    id: str | bool | None,
+    metadata: Sequence[str],
+) -> tuple[list[str], str | None, str | None]:
+    there = list(record)
+    if text is None:
+        usual = _usual(there, "text")
+        if usual is None:
+            raise ValueError(f"{name}: say which column holds the text, text=...; it has {_listed(there)}")
+        text = usual
+    texts = [text] if isinstance(text, str) else list(text)
+    label = _usual(there, "label") if label is None else label
+    id = _usual(there, "id") if id is None else id
+    for column in (*texts, label, id, *metadata):
+        if isinstance(column, str) and column not in record:
+            raise ValueError(f"{name} has no column {column!r}; it has {_listed(there)}")
+    return texts, label if isinstance(label, str) else None, id if isinstance(id, str) else None
+
+
+def _usual(there: Sequence[str], role: str) -> str | None:
+    by_name = {column.lower(): column for column in reversed(there)}
+    return next((by_name[usual] for usual in USUAL[role] if usual in by_name), None)
+
+
+def _listed(columns: Sequence[str]) -> str:
+    shown = ", ".join(repr(column) for column in columns[:20])
+    return shown + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
+
+
+def _as_text(record: Record, column: str, place: str) -> str:
+    """Text of a field: missing values are empty, lists of tokens are joined."""
+    try:
+        value = record[column]
+    except KeyError:
+        raise ValueError(f"{place} has no {column!r}; it has {_listed(list(record))}") from None
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, list) and all(isinstance(token, str) for token in value):
+        return " ".join(value)
+    raise ValueError(f"{place}: column {column!r} holds {type(value).__name__}, not text")
+
+
+def _as_name(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _labels(values: Sequence[Any], separator: str | None) -> dict[str, Any]:
+    if separator is None and not any(isinstance(value, list) for value in values):
+        codes, names = encode_labels([_as_name(value) for value in values])
+        return {"labels": codes, "label_names": names}
+    sets = []
+    for value in values:
+        if isinstance(value, list):
+            sets.append([str(part) for part in value])
+        else:
+            parts = [] if value is None else str(value).split(separator) if separator else [str(value)]
+            sets.append([part.strip() for part in parts])
+    matrix, names = encode_label_sets(sets)
+    return {"label_matrix": matrix, "label_names": names}
+
+
+def _plain_rows(lines: Iterator[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(lines, start=1):
+        yield number, line.split(delimiter) if line else []
+
+
+def _quoted_rows(lines: Iterator[str], name: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    # The module's limit of 128 KiB a field is far below what a document may have.
+    csv.field_size_limit(_MAX_FIELD)
+    reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter, strict=True)
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise ValueError(f"{name}, line {reader.line_num}: {error}. Check delimiter= and quoted=") from error

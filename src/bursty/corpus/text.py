@@ -1,0 +1,223 @@
+"""Text to counts, a block of documents at a time.
+
+Tokens are cut by scikit-learn's analyzers, so every option of `CountVectorizer` that decides what a token is
+means the same here. What differs is the memory: a block of texts is turned into counts and forgotten, the
+vocabulary grows as words turn up, and words that are too rare or too common leave at the end. At no time are
+all texts, or all tokens, in memory.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.corpus.labels import strings
+from bursty.corpus.words import keep_words, select_words
+
+Array = np.ndarray[Any, Any]
+
+# Two characters or more, of which the first is a letter.
+TOKEN_PATTERN = r"(?u)\b[^\W\d_]\w+\b"
+BLOCK_DOCUMENTS = 2_000
+BLOCK_CHARACTERS = 8_000_000
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """What counts as a word.
+
+    Parameters
+    ----------
+    lowercase : bool
+        Make all letters small.
+    token_pattern : str
+        Regular expression of a token. The default takes words of two characters or more that start with a
+        letter, so numbers are left out.
+    stop_words : "english", sequence of str or None
+        Words to leave out. By default nothing is left out.
+    ngram_range : pair of int
+        ``(1, 2)`` counts words and pairs of words.
+    analyzer : "word", "char" or "char_wb"
+        As in scikit-learn.
+    strip_accents : "ascii", "unicode" or None
+        Take accents off.
+    vocabulary : sequence of str, optional
+        Count these words, in this order, and no others.
+    min_df, max_df : int or float
+        Keep the words of at least and at most so many documents (int) or such a share of them (float).
+    drop_most_common : int
+        Leave out so many of the most common words; [Madsen2005] leaves out 500.
+    """
+
+    lowercase: bool = True
+    token_pattern: str = TOKEN_PATTERN
+    stop_words: str | Sequence[str] | None = None
+    ngram_range: tuple[int, int] = (1, 1)
+    analyzer: str = "word"
+    strip_accents: str | None = None
+    vocabulary: Sequence[str] | None = None
+    min_df: float = 1
+    max_df: float = 1.0
+    drop_most_common: int = 0
+
+    @classmethod
+    def names(cls) -> frozenset[str]:
+        """The names of the options."""
+        return frozenset(option.name for option in fields(cls))
+
+    def build_analyzer(self) -> Callable[[str], list[str]]:
+        """Function from a text to its tokens."""
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        if self.analyzer not in ("word", "char", "char_wb"):
+            raise ValueError(f"analyzer={self.analyzer!r} must be 'word', 'char' or 'char_wb'")
+        stop_words = self.stop_words
+        if stop_words is not None and not isinstance(stop_words, str):
+            stop_words = list(stop_words)
+        vectorizer = CountVectorizer(
+            lowercase=self.lowercase,
+            token_pattern=self.token_pattern if self.analyzer == "word" else None,
+            stop_words=stop_words if self.analyzer == "word" else None,
+            ngram_range=tuple(self.ngram_range),
+            analyzer=self.analyzer,
+            strip_accents=self.strip_accents,
+        )
+        analyze: Callable[[str], list[str]] = vectorizer.build_analyzer()
+        return analyze
+
+    @property
+    def filters(self) -> bool:
+        """Whether words are left out at the end."""
+        return (self.min_df, self.max_df, self.drop_most_common) != (1, 1.0, 0)
+
+
+class CountBuilder:
+    """Counts that grow: give it texts in any number of blocks, then ask for the table.
+
+    Examples
+    --------
+    >>> builder = CountBuilder(TextOptions())
+    >>> builder.add(["to be or not to be"])
+    >>> counts, vocabulary = builder.finish()
+    >>> list(vocabulary), counts.toarray().tolist()
+    (['be', 'not', 'or', 'to'], [[2, 1, 1, 2]])
+    """
+
+    def __init__(self, options: TextOptions) -> None:
+        self._options = options
+        self._analyze = options.build_analyzer()
+        self._fixed = options.vocabulary is not None
+        self._index: dict[str, int] = defaultdict(None)
+        if options.vocabulary is not None:
+            self._index = _fixed_index(options)
+        else:
+            self._index.default_factory = self._index.__len__
+        self._indices: list[Array] = []
+        self._data: list[Array] = []
+        self._lengths: list[Array] = []
+        self._texts: list[str] = []
+        self._characters = 0
+
+    def append(self, text: str) -> None:
+        """One more document; counted when its block is full."""
+        self._texts.append(text)
+        self._characters += len(text)
+        if len(self._texts) >= BLOCK_DOCUMENTS or self._characters >= BLOCK_CHARACTERS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Count the documents that wait."""
+        texts, self._texts, self._characters = self._texts, [], 0
+        if texts:
+            self.add(texts)
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Count a block of documents."""
+        tokens, ends = array("i"), array("q", [0])
+        for text in texts:
+            tokens.extend(self._positions(self._analyze(text)))
+            ends.append(len(tokens))
+        indices = np.frombuffer(tokens, dtype=np.int32)
+        indptr = np.frombuffer(ends, dtype=np.int64).astype(np.int32)
+        shape = (len(texts), max(1, len(self._index)))
+        block = sp.csr_array((np.ones(len(indices), dtype=np.int32), indices.copy(), indptr), shape=shape)
+        block.sum_duplicates()
+        self._indices.append(block.indices)
+        self._data.append(block.data)
+        self._lengths.append(np.diff(block.indptr))
+
+    def finish(self) -> tuple[sp.csr_array, Array]:
+        """The table of counts and the vocabulary: sorted, unless it was given."""
+        self.flush()
+        indptr = np.concatenate([[0], np.cumsum(np.concatenate(self._lengths or [np.zeros(0)]), dtype=np.int64)])
+        indices, data = _join(self._indices), _join(self._data)
+        if not self._index:
+            raise ValueError(
+                "no document has a single word: look at token_pattern and stop_words, or at which "
+                "column or folder the text was read from"
+            )
+        words, n_words = list(self._index), len(self._index)
+        if not self._fixed:
+            order = sorted(range(n_words), key=words.__getitem__)
+            column = np.empty(n_words, dtype=np.int32)
+            column[order] = np.arange(n_words, dtype=np.int32)
+            for start in range(0, len(indices), 2**20):
+                indices[start : start + 2**20] = column[indices[start : start + 2**20]]
+            words = [words[position] for position in order]
+        small = indptr[-1] <= np.iinfo(np.int32).max
+        counts = sp.csr_array(
+            (data, indices, indptr.astype(np.int32 if small else np.int64)), shape=(len(indptr) - 1, n_words)
+        )
+        counts.has_sorted_indices = False
+        counts.sort_indices()
+        vocabulary = strings(words)
+        if self._options.filters:
+            mask = keep_words(counts, self._options.min_df, self._options.max_df, self._options.drop_most_common)
+            counts, vocabulary = select_words(counts, mask), vocabulary[mask]
+        return counts, vocabulary
+
+    def _positions(self, tokens: list[str]) -> Iterable[int]:
+        if not self._fixed:
+            return map(self._index.__getitem__, tokens)
+        get = self._index.get
+        return [position for position in map(get, tokens) if position is not None]
+
+
+def count_texts(texts: Iterable[str], **options: Any) -> tuple[sp.csr_array, Array]:
+    """Counts and vocabulary of texts; the options are those of `TextOptions`.
+
+    The texts may be a generator: they are taken a block at a time.
+    """
+    builder = CountBuilder(TextOptions(**options))
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"a document must be a string, not {type(text).__name__}: decode bytes first")
+        builder.append(text)
+    return builder.finish()
+
+
+def _fixed_index(options: TextOptions) -> dict[str, int]:
+    if options.filters:
+        raise ValueError("a given vocabulary stays as it is: leave out min_df, max_df and drop_most_common")
+    words = list(options.vocabulary or ())
+    index = {word: position for position, word in enumerate(words)}
+    if len(index) < len(words) or not words:
+        raise ValueError("the given vocabulary must have at least one word, and every word once")
+    return index
+
+
+def _join(blocks: list[Array]) -> Array:
+    """One array of all blocks; each block is let go once it is copied, so that memory is not doubled."""
+    joined = np.empty(sum(len(block) for block in blocks), dtype=np.int32)
+    done = len(joined)
+    while blocks:
+        block = blocks.pop()
+        joined[done - len(block) : done] = block
+        done -= len(block)
+    return joined

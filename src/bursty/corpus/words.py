@@ -1,0 +1,70 @@
+"""Which words stay: by the number of documents they occur in, and by how common they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+Array = np.ndarray[Any, Any]
+
+
+def document_frequency(counts: sp.csr_array) -> Array:
+    """Number of documents each word occurs in (counts are canonical: one entry a document and word)."""
+    return np.bincount(counts.indices, minlength=counts.shape[1])
+
+
+def keep_words(counts: sp.csr_array, min_df: float = 1, max_df: float = 1.0, drop_most_common: int = 0) -> Array:
+    """Mask of the words that stay.
+
+    A whole number in `min_df` and `max_df` is a number of documents, a fraction a share of all documents, as
+    in scikit-learn; both ends are kept. Of the words that pass, the `drop_most_common` with the most tokens
+    go (ties: the first column goes first).
+    """
+    n_documents = counts.shape[0]
+    df = document_frequency(counts)
+    low = _document_bound(min_df, n_documents, "min_df")
+    high = _document_bound(max_df, n_documents, "max_df")
+    if low > high:
+        raise ValueError(f"min_df={min_df} is above max_df={max_df}: no word can pass both")
+    mask = (df >= low) & (df <= high)
+    if drop_most_common:
+        mask[_most_common(counts, mask, drop_most_common)] = False
+    if not mask.any():
+        raise ValueError(
+            f"no word is left of {len(df)} with min_df={min_df}, max_df={max_df} and "
+            f"drop_most_common={drop_most_common}: lower min_df or drop_most_common, or raise max_df"
+        )
+    return np.asarray(mask)
+
+
+def select_words(counts: sp.csr_array, mask: Array) -> sp.csr_array:
+    """The columns of `mask`; every row stays."""
+    stays = mask[counts.indices]
+    ends = np.concatenate([[0], np.cumsum(stays, dtype=np.int64)])[counts.indptr]
+    column = (np.cumsum(mask) - 1).astype(counts.indices.dtype)
+    indices = column[counts.indices[stays]]
+    shape = (counts.shape[0], int(mask.sum()))
+    return sp.csr_array((counts.data[stays], indices, ends.astype(counts.indptr.dtype)), shape=shape)
+
+
+def _document_bound(value: float, n_documents: int, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise TypeError(f"{name} must be a number of documents (int) or a share of them (float), not {value!r}")
+    if isinstance(value, int | np.integer):
+        if value < 0:
+            raise ValueError(f"{name}={value} is negative: give a number of documents")
+        return float(value)
+    if not 0.0 <= value <= 1.0:
+        raise ValueError(f"{name}={value} is a fraction outside 0 to 1: write {int(value)} for a number of documents")
+    return float(value) * n_documents
+
+
+def _most_common(counts: sp.csr_array, mask: Array, number: int) -> Array:
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
+        raise ValueError(f"drop_most_common={number!r} must be a whole number, 0 or more")
+    tokens = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
+    candidates = np.flatnonzero(mask)
+    order = np.argsort(-tokens[candidates], kind="stable")
+    return candidates[order[:number]]

@@ -1,0 +1,126 @@
+"""Where the files of a collection are: under ``BURSTY_DATA``, in the cache, or at a public address."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+from bursty.datasets.registry import Download, Entry, File
+
+VARIABLE = "BURSTY_DATA"
+
+
+class DatasetUnavailable(OSError):
+    """A collection is neither on this machine nor to be had; the message says what to do."""
+
+
+def find(entry: Entry) -> tuple[Path, File]:
+    """The main file of a collection: one that is there, or one downloaded now."""
+    for folder in _folders():
+        for file in entry.files:
+            if (folder / file.path).exists():
+                return folder / file.path, file
+    errors = []
+    for download in entry.downloads:
+        try:
+            return fetch(download), File(download.path)
+        except Exception as error:  # every transport has errors of its own; all mean "not from there"
+            errors.append(f"{download.url}: {type(error).__name__}: {error}")
+    raise DatasetUnavailable(_what_to_do(entry, errors))
+
+
+def find_beside(entry: Entry, main: Path) -> list[Path]:
+    """The other files of a collection, which must lie where the main one lies."""
+    paths = [main.parent / file.path for file in entry.beside]
+    for path in paths:
+        if not path.exists():
+            raise DatasetUnavailable(f"{entry.name} needs {path.name} beside {main}")
+    return paths
+
+
+def fetch(download: Download) -> Path:
+    """Download to the cache, with a progress bar on stderr, and check the checksum where one is known."""
+    import pooch
+
+    target = _cache() / download.path
+    path = pooch.retrieve(
+        download.url,
+        known_hash=download.checksum,
+        fname=target.name,
+        path=target.parent,
+        downloader=pooch.HTTPDownloader(progressbar=_Progress(download.path), timeout=60),
+    )
+    return Path(path)
+
+
+def check_sha256(path: Path, file: File, name: str) -> None:
+    """Refuse a file that is not the one that is known under its name."""
+    if file.sha256 is None or not path.is_file():
+        return
+    with open(path, "rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    if found != file.sha256:
+        raise ValueError(
+            f"{path} is not the file known as {name}: its SHA-256 is {found}, not {file.sha256}. "
+            "It may be damaged or another version; pass verify=False to read it all the same"
+        )
+
+
+def _folders() -> list[Path]:
+    given = os.environ.get(VARIABLE)
+    return [*([Path(given)] if given else []), _cache()]
+
+
+def _cache() -> Path:
+    import pooch
+
+    return Path(pooch.os_cache("bursty"))
+
+
+def _what_to_do(entry: Entry, errors: list[str]) -> str:
+    given = os.environ.get(VARIABLE)
+    where = f"{VARIABLE} is {given}" if given else f"{VARIABLE} is not set"
+    files = " or ".join(file.path for file in entry.files)
+    also = "".join(f" and {file.path}" for file in entry.beside)
+    if errors:
+        reason = "it could not be downloaded (" + "; ".join(errors) + ")"
+    else:
+        reason = "it has no public address from which bursty could download it"
+    return (
+        f"the corpus {entry.name!r} ({entry.origin}) is not on this machine, and {reason}. "
+        f"Put {files}{also} into a folder and set the environment variable {VARIABLE} to it ({where})"
+    )
+
+
+class _Progress:
+    """What pooch asks of a progress bar, shown by rich."""
+
+    def __init__(self, name: str) -> None:
+        self.total = 0
+        self._name = name
+        self._bar: Any = None
+        self._task: Any = None
+
+    def update(self, n_bytes: int) -> None:
+        """So many bytes more."""
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+            columns = (TextColumn(self._name), BarColumn(), DownloadColumn())
+            self._bar = Progress(*columns, console=Console(stderr=True))
+            self._bar.start()
+            self._task = self._bar.add_task(self._name, total=self.total or None)
+        self._bar.update(self._task, advance=n_bytes)
+
+    def reset(self) -> None:
+        """Back to nothing."""
+        if self._bar is not None:
+            self._bar.reset(self._task)
+
+    def close(self) -> None:
+        """Leave the bar as it is."""
+        if self._bar is not None:
+            self._bar.stop()

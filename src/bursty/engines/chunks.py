@@ -1,0 +1,254 @@
+"""A block of documents and the sparse sums over it that every family is written in.
+
+Four sums by document (the E step) and four over documents (the M step), so that families are maths only:
+
+| by document | over documents | counts what |
+|---|---|---|
+| `words(table)` | `sum_by_word(resp)` | the words present |
+| `tokens(table)` | `sum_tokens(resp)` | the words times their counts |
+| `levels(table)` | `sum_by_level(resp)` | the pairs (word, count) |
+| `lengths_of(table)` | `sum_by_length(resp)` | the document's length |
+
+``table`` has a row per word (or level, or length) and a column per component; the result a row per document.
+``resp`` is a documents x components array, or an `Assignment` of one component to each document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import gammaln
+
+from bursty.kernels import gather, order, threads
+
+Array = np.ndarray[Any, Any]
+
+# Documents in a chunk. Fixed, because sums are added chunk by chunk: a change of it changes last bits.
+CHUNK_SIZE = 16_384
+# Counts up to this are looked up in a table of log factorials.
+_MANY = 100_000
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One component a document (-1: none), with a weight: responsibilities that are certain."""
+
+    labels: Array
+    n_components: int
+    weights: Array
+
+    @classmethod
+    def single(cls, weights: Array) -> Assignment:
+        """Every document in the one component there is."""
+        return cls(np.zeros(len(weights), dtype=np.int32), 1, weights)
+
+    def __getitem__(self, rows: slice) -> Assignment:
+        return Assignment(self.labels[rows], self.n_components, self.weights[rows])
+
+
+Resp = Array | Assignment
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Weights of the pairs (item, value) that occur; they add, whatever pairs each side has.
+
+    For words the item is the word and the value its count; for lengths the item is 0 and the value the length.
+    """
+
+    items: Array
+    values: Array
+    weights: Array
+    n_items: int
+
+    def __add__(self, other: Levels) -> Levels:
+        if self.items is other.items or (
+            np.array_equal(self.items, other.items) and np.array_equal(self.values, other.values)
+        ):
+            return Levels(self.items, self.values, self.weights + other.weights, self.n_items)
+        both = np.concatenate([self._keys(), other._keys()])
+        keys, places = np.unique(both, return_inverse=True)
+        weights = np.zeros((len(keys), self.weights.shape[1]))
+        weights[places[: len(self.items)]] = self.weights
+        weights[places[len(self.items) :]] += other.weights
+        return Levels((keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32), weights, self.n_items)
+
+    def __mul__(self, factor: float) -> Levels:
+        return Levels(self.items, self.values, self.weights * factor, self.n_items)
+
+    def _keys(self) -> Array:
+        return (self.items.astype(np.int64) << 32) | self.values
+
+    @cached_property
+    def first(self) -> Array:
+        """Where the levels of each item begin."""
+        return np.searchsorted(self.items, np.arange(self.n_items + 1)).astype(np.int32)
+
+
+class Chunk:
+    """Counts of a block of documents, and the orders of walking them, each made when it is first asked for."""
+
+    def __init__(self, counts: sp.csr_array) -> None:
+        self.n_documents, self.n_words = counts.shape
+        self.indptr = counts.indptr.astype(np.int32, copy=False)
+        self.indices = counts.indices.astype(np.int32, copy=False)
+        self.values = counts.data
+
+    def row_sums(self, values: Array) -> Array:
+        """Sum over the cells of each document, where each cell has one of these values."""
+        out = np.zeros(self.n_documents, dtype=np.int64 if values.dtype.kind == "i" else np.float64)
+        threads.run(order.row_sums, self.indptr, self.indptr, values, out)
+        return out
+
+    @cached_property
+    def lengths(self) -> Array:
+        """Tokens in each document (the sum of its values, where these are not counts)."""
+        return self.row_sums(self.values)
+
+    @cached_property
+    def repeats(self) -> Array:
+        """Sum of log Gamma(x_w) over the words of each document: what repeating words costs whatever they are."""
+        largest = int(self.values.max(initial=0))
+        if largest < _MANY:
+            return self.row_sums(gammaln(np.maximum(np.arange(largest + 1.0), 1.0))[self.values])
+        return self.row_sums(gammaln(self.values.astype(np.float64)))
+
+    @cached_property
+    def norms(self) -> Array:
+        """Euclidean length of each document."""
+        return np.sqrt(self.row_sums(self.values.astype(np.float64) ** 2))
+
+    @cached_property
+    def _by_word(self) -> tuple[Array, Array, Array]:
+        return order.transpose(self.indptr, self.indices, self.values, self.n_words)
+
+    @cached_property
+    def _by_level(self) -> tuple[Array, Array, Array, Array]:
+        return order.order_levels(*self._by_word)
+
+    @cached_property
+    def level_first(self) -> Array:
+        """Where the levels of each word begin."""
+        return Levels(self.level_words, self.level_values, np.empty((0, 0)), self.n_words).first
+
+    @cached_property
+    def _level_codes(self) -> Array:
+        codes = np.empty(len(self.indices), dtype=np.int32)
+        args = self.indptr, self.indices, self.values, self.level_first, self.level_values, codes
+        threads.run(order.level_codes, self.indptr, *args)
+        return codes
+
+    @cached_property
+    def _by_length(self) -> tuple[Array, Array]:
+        values, codes = np.unique(self.lengths, return_inverse=True)
+        return values.astype(np.int32), codes.astype(np.int32)
+
+    # By document ---------------------------------------------------------------------------------------------
+
+    def words(self, table: Array) -> Array:
+        """Sum of the table's rows over the words each document has."""
+        return self._gather(self.indptr, self.indices, table)
+
+    def tokens(self, table: Array) -> Array:
+        """Sum of the table's rows over the tokens of each document."""
+        out = np.empty((self.n_documents, table.shape[1]))
+        cost = self.indptr * np.int64(table.shape[1])
+        threads.run(gather.sum_weighted_rows, cost, self.indptr, self.indices, self.values, table, out)
+        return out
+
+    def levels(self, table: Array) -> Array:
+        """Sum of the table's rows over the levels each document has."""
+        return self._gather(self.indptr, self._level_codes, table)
+
+    def lengths_of(self, table: Array) -> Array:
+        """The table's row for the length of each document."""
+        return table[self._by_length[1]]
+
+    @property
+    def level_words(self) -> Array:
+        """The word of each level."""
+        return self._by_level[0]
+
+    @property
+    def level_values(self) -> Array:
+        """The count of each level."""
+        return self._by_level[1]
+
+    @property
+    def length_values(self) -> Array:
+        """The lengths that occur, in order."""
+        return self._by_length[0]
+
+    # Over documents ------------------------------------------------------------------------------------------
+
+    def sum_by_word(self, resp: Resp) -> Array:
+        """Weight of the documents that have each word: words x components."""
+        if isinstance(resp, Assignment):
+            out = np.zeros((self.n_words, resp.n_components))
+            gather.tally_by_row(self.indptr, self.indices, resp.labels, resp.weights, out)
+            return out
+        starts, rows, _ = self._by_word
+        return self._gather(starts, rows, resp)
+
+    def sum_tokens(self, resp: Resp) -> Array:
+        """Weighted counts of each word: words x components."""
+        if isinstance(resp, Assignment):
+            out = np.zeros((self.n_words, resp.n_components))
+            gather.tally_weighted_by_row(self.indptr, self.indices, self.values, resp.labels, resp.weights, out)
+            return out
+        starts, rows, values = self._by_word
+        out = np.empty((self.n_words, resp.shape[1]))
+        cost = starts * np.int64(resp.shape[1])
+        threads.run(gather.sum_weighted_rows, cost, starts, rows, values, resp, out)
+        return out
+
+    def sum_by_level(self, resp: Resp) -> Levels:
+        """Weight of the documents at each level."""
+        words, values, starts, rows = self._by_level
+        if isinstance(resp, Assignment):
+            weights = np.empty((len(words), resp.n_components))
+            threads.run(gather.tally_by_column, starts, starts, rows, resp.labels, resp.weights, weights)
+        else:
+            weights = self._gather(starts, rows, resp)
+        return Levels(words, values, weights, self.n_words)
+
+    def sum_by_length(self, resp: Resp) -> Levels:
+        """Weight of the documents of each length."""
+        values, codes = self._by_length
+        if isinstance(resp, Assignment):
+            weights = np.zeros((len(values), resp.n_components))
+            known = resp.labels >= 0
+            np.add.at(weights, (codes[known], resp.labels[known]), resp.weights[known])
+        else:
+            weights = np.empty((len(values), resp.shape[1]))
+            for k in range(resp.shape[1]):
+                weights[:, k] = np.bincount(codes, weights=resp[:, k], minlength=len(values))
+        return Levels(np.zeros(len(values), dtype=np.int32), values, weights, 1)
+
+    @staticmethod
+    def total(resp: Resp) -> Array:
+        """Weight of all documents of each component."""
+        if isinstance(resp, Assignment):
+            known = resp.labels >= 0
+            return np.bincount(resp.labels[known], weights=resp.weights[known], minlength=resp.n_components)
+        return resp.sum(axis=0)
+
+    @staticmethod
+    def _gather(starts: Array, indices: Array, table: Array) -> Array:
+        out = np.empty((len(starts) - 1, table.shape[1]))
+        threads.run(gather.sum_rows, starts * np.int64(table.shape[1]), starts, indices, table, out)
+        return out
+
+
+def cut(counts: sp.csr_array, chunk_size: int = CHUNK_SIZE) -> Iterator[Chunk]:
+    """The chunks of a corpus, in order."""
+    for start in range(0, counts.shape[0], chunk_size):
+        if start == 0 and counts.shape[0] <= chunk_size:
+            yield Chunk(counts)
+        else:
+            yield Chunk(counts[start : start + chunk_size])

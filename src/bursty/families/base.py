@@ -1,0 +1,206 @@
+"""What every family has: three functions over K components at once, a way to sample, and one scikit-learn face.
+
+A `Family` is the mathematics. What it learns from documents are statistics that add; `update` turns them into the
+parameters of greatest weighted likelihood. A mixture, a classifier and a stream of chunks use these functions
+and nothing else.
+
+A `FamilyEstimator` is the public face: one component, fitted to a whole corpus.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import gammaln
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from bursty.engines import Assignment, Chunk, Resp, cut, get_engine, total
+from bursty.validation import check_input, check_weights, warn_empty
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Sums over documents: two of them add field by field, and a factor forgets."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def __mul__(self, factor: float) -> Self:
+        return type(self)(*(getattr(self, f.name) * factor for f in fields(self)))
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of K components: arrays whose last axis is the component."""
+
+    @property
+    def n_components(self) -> int:
+        """K."""
+        return int(getattr(self, fields(self)[0].name).shape[-1])
+
+    def component(self, k: int) -> Self:
+        """Component k alone."""
+        return type(self)(*(getattr(self, f.name)[..., k : k + 1] for f in fields(self)))
+
+
+S = TypeVar("S", bound=Statistics)
+P = TypeVar("P", bound=Parameters)
+
+
+class Family(ABC, Generic[S, P]):
+    """How one component makes a document."""
+
+    #: What users call it.
+    name: ClassVar[str]
+    #: Whether only whole counts make sense; the others take any non-negative numbers.
+    integer: ClassVar[bool] = True
+
+    @abstractmethod
+    def summarize(self, chunk: Chunk, resp: Resp) -> S:
+        """Statistics of a chunk, weighted by the responsibilities of each component."""
+
+    @abstractmethod
+    def update(self, stats: S, *, smoothing: float = 0.0, start: P | None = None) -> P:
+        """Parameters of greatest weighted likelihood, then smoothed; ``start`` is a guess that saves time."""
+
+    @abstractmethod
+    def log_prob(self, chunk: Chunk, params: P) -> Array:
+        """Log-probability of each document under each component, as one sequence of words: D x K."""
+
+    @abstractmethod
+    def sample(self, params: P, lengths: Array, rng: np.random.Generator) -> sp.csr_array | Array:
+        """Documents of these lengths, from the first component."""
+
+
+class FamilyEstimator(BaseEstimator):
+    """One component of a family, fitted to a corpus."""
+
+    _family: ClassVar[Family[Any, Any]]
+
+    def __init__(self, *, smoothing: float = 0.0, engine: str = "local", n_jobs: int | None = None) -> None:
+        self.smoothing = smoothing
+        self.engine = engine
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Fit by (weighted) maximum likelihood.
+
+        Parameters
+        ----------
+        X : documents x words counts (dense, sparse, frame or Corpus)
+        y : ignored
+        sample_weight : array of shape (n_documents,), optional, by keyword
+            How many times each document counts; need not be whole.
+
+        Notes
+        -----
+        ``sample_weight`` is not spelled out in the signature because scikit-learn's check of it feeds fractions,
+        which are not counts; that weights equal repetition is among our own tests.
+        """
+        _check_smoothing(self.smoothing)
+        engine = get_engine(self.engine, self.n_jobs)
+        counts = check_input(self, X, reset=True, integer=self._family.integer)
+        resp = Assignment.single(check_weights(fit_params, counts.shape[0]))
+        if counts.nnz == 0 or not np.any(resp.weights[np.diff(counts.indptr) > 0]):
+            raise ValueError(f"every document is empty: {type(self).__name__} has nothing to learn from")
+        warn_empty(counts)
+        chunks = engine.place(counts)
+        stats = total(engine.map(self._family.summarize, chunks, _slices(resp, chunks)))
+        self._set_parameters(self._family.update(stats, smoothing=self.smoothing))
+        return self
+
+    def log_prob(self, X: Any, *, coefficient: bool = False) -> Array:
+        """Log-probability of each document.
+
+        Parameters
+        ----------
+        X : documents x words counts
+        coefficient : bool, default False
+            Without it, the probability of one sequence of words; with it, of the counts: all sequences that
+            have them, that is the multinomial coefficient n! / prod_w x_w! times as much.
+        """
+        return self._log_prob(X, self._family.log_prob, coefficient)
+
+    def perplexity(self, X: Any, *, coefficient: bool = False) -> float:
+        """``exp(-sum_d log p(x_d) / sum_d n_d)``: the uncertainty about each word, in words. Lower is better."""
+        return self._perplexity(X, self.log_prob(X, coefficient=coefficient))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-probability of a document. Higher is better."""
+        return float(np.mean(self.log_prob(X)))
+
+    def sample(self, lengths: Any, random_state: Any = None) -> sp.csr_array | Array:
+        """Draw one document of each of these lengths."""
+        check_is_fitted(self)
+        sizes = np.atleast_1d(np.asarray(lengths))
+        if sizes.ndim != 1 or np.any(sizes < 0) or np.any(sizes != np.rint(sizes)):
+            raise ValueError("lengths must be whole numbers, zero or more, one a document")
+        return self._family.sample(self._parameters, sizes.astype(np.int64), _generator(random_state))
+
+    def _set_parameters(self, params: Parameters) -> None:
+        """Keep the parameters and set the public attributes."""
+        self._parameters = params
+
+    def _log_prob(self, X: Any, log_prob: Callable[[Chunk, Any], Array], coefficient: bool = False) -> Array:
+        check_is_fitted(self)
+        engine = get_engine(self.engine, self.n_jobs)
+        counts = check_input(self, X, reset=False, integer=self._family.integer)
+        chunks = engine.place(counts)
+        params = self._parameters
+        parts = engine.map(lambda chunk: log_prob(chunk, params)[:, 0], chunks)
+        result = np.concatenate(list(parts))
+        return result + log_coefficient(counts) if coefficient else result
+
+    def _perplexity(self, X: Any, log_prob: Array) -> float:
+        n_tokens = float(check_input(self, X, reset=False, integer=self._family.integer).sum(dtype=np.float64))
+        if n_tokens == 0:
+            raise ValueError("perplexity is per word, and these documents have none")
+        n_impossible = int(np.count_nonzero(np.isneginf(log_prob)))
+        if n_impossible:
+            warnings.warn(
+                f"{n_impossible} of {len(log_prob)} documents have probability 0 (words never seen in fitting); "
+                f"fit {type(self).__name__} with smoothing, e.g. smoothing=0.01",
+                UserWarning,
+                stacklevel=3,
+            )
+        return float(np.exp(-np.sum(log_prob) / n_tokens))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.input_tags.categorical = self._family.integer
+        return tags
+
+
+def log_coefficient(counts: sp.csr_array) -> Array:
+    """Log of the number of word sequences with these counts, ``n! / prod_w x_w!``."""
+    chunk_sums = [gammaln(c.lengths + 1.0) - c.row_sums(gammaln(c.values + 1.0)) for c in cut(counts)]
+    return np.concatenate(chunk_sums)
+
+
+def _slices(resp: Assignment, chunks: Any) -> list[Assignment]:
+    ends = np.cumsum([chunk.n_documents for chunk in chunks])
+    return [resp[end - chunk.n_documents : end] for end, chunk in zip(ends.tolist(), chunks, strict=True)]
+
+
+def _check_smoothing(smoothing: Any) -> None:
+    if not isinstance(smoothing, int | float | np.number) or not np.isfinite(smoothing) or smoothing < 0:
+        raise ValueError(f"smoothing must be a finite number, zero or more, not {smoothing!r}")
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """A NumPy generator from None, a seed, a generator or scikit-learn's RandomState."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**32, dtype=np.uint64))
+    return np.random.default_rng(random_state)

@@ -1,0 +1,212 @@
+"""The Dirichlet compound multinomial: each document draws its own word probabilities, then its words.
+
+Equivalently a Polya urn: a word drawn goes back with one more of its kind, so that it is likely to come again. Of one
+sequence of words ([Madsen2005] eq. 2, [Elkan2006] eq. 1)
+
+    log p(x) = log Gamma(s) - log Gamma(s + n) + sum_w (log Gamma(x_w + alpha_w) - log Gamma(alpha_w)),
+    s = sum_w alpha_w
+
+| symbol | name | shape |
+|---|---|---|
+| alpha | weight of a word in the urn at the start | W x K |
+| s | sum of alpha: small is bursty | K |
+| H | weight of the documents at each level (word, count) (statistics) | levels x K |
+| L | weight of the documents of each length (statistics) | lengths x K |
+| lambda | slope that all words share at the maximum | K |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.engines import Chunk, Levels, Resp
+from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics
+from bursty.families.edcm import add_smoothing
+from bursty.families.multinomial import documents_of_tokens
+from bursty.families.urn import S_MAX, S_MIN, LengthUrn, length_term, limits, solve_total, tails
+from bursty.kernels import maximise, polya, threads
+
+Array = np.ndarray[Any, Any]
+
+_MAX_STEPS = 100
+# Newton squares what is left: after a step this small, one more is the last.
+_NEAR = 1e-6
+
+
+@dataclass(frozen=True)
+class DCMStatistics(Statistics):
+    """Documents at each level (word, count), and documents of each length."""
+
+    levels: Levels
+    lengths: Levels
+
+
+@dataclass(frozen=True)
+class DCMParameters(Parameters):
+    """Weights of the words in the urn: W x K."""
+
+    alpha: Array
+
+    @property
+    def s(self) -> Array:
+        """Sum of alpha: K."""
+        return self.alpha.sum(axis=0)
+
+
+class DCMFamily(Family[DCMStatistics, DCMParameters]):
+    """Exact, and nearly as cheap as its approximation."""
+
+    name = "dcm"
+
+    def summarize(self, chunk: Chunk, resp: Resp) -> DCMStatistics:
+        """Count the documents at each level, and those of each length."""
+        return DCMStatistics(chunk.sum_by_level(resp), chunk.sum_by_length(resp))
+
+    def update(
+        self, stats: DCMStatistics, *, smoothing: float = 0.0, start: DCMParameters | None = None
+    ) -> DCMParameters:
+        """The maximum, by one equation in one unknown: see `maximise_alpha`."""
+        alpha = maximise_alpha(stats.levels, stats.lengths, None if start is None else start.alpha)
+        return DCMParameters(add_smoothing(alpha, smoothing))
+
+    def log_prob(self, chunk: Chunk, params: DCMParameters) -> Array:
+        """The rising factorials of the levels, then one sparse sum."""
+        first, values = chunk.level_first, chunk.level_values
+        table = np.empty((len(values), params.n_components))
+        threads.run(polya.log_rising_table, first * np.int64(table.shape[1]), first, values, params.alpha, table)
+        log_prob = chunk.levels(table)
+        log_prob += length_term(chunk, params.s)
+        return log_prob
+
+    def sample(self, params: DCMParameters, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
+        """Run the urn."""
+        cumulative = np.cumsum(params.alpha[:, 0])
+        n_tokens = int(lengths.sum())
+        words = np.empty(n_tokens, dtype=np.int64)
+        polya.urn_draws(lengths, cumulative, cumulative[-1], rng.random((n_tokens, 2)), words)
+        return documents_of_tokens(np.minimum(words, len(cumulative) - 1), lengths, len(cumulative))
+
+
+def maximise_alpha(levels: Levels, lengths: Levels, start: Array | None = None) -> Array:
+    """The alpha of greatest likelihood, W x K, for the weights of levels and lengths.
+
+    At the maximum all words have the same slope, ``g_w(alpha_w) = sum_j T_wj / (alpha_w + j) = lambda``, and lambda is
+    ``h(s)``, the slope of the length term. So lambda is the one unknown: given it, every alpha_w is a scalar equation
+    (`_WordUrns`), and Newton's method on ``log h(s) - log lambda`` in log lambda finds it, kept inside a bracket.
+    Starts at the EDCM's solution, or at ``start``.
+    """
+    urns, urn = _WordUrns(levels), LengthUrn(lengths)
+    totals = urns.types.sum(axis=0)
+    no_repeat, one_word = limits(totals, lengths)
+    active = (totals > 0) & ~no_repeat & ~one_word
+    s = solve_total(totals, lengths) if start is None else start.sum(axis=0)
+    scale = np.divide(s, totals, out=np.zeros_like(s), where=totals > 0)
+    urns.start(urns.types * scale if start is None else start)
+    log_lambda = np.log(np.where(active, urn(np.where(active, s, 1.0))[0], 1.0))
+    low, high = np.full(len(s), -np.inf), np.full(len(s), np.inf)
+    last = False
+    for _ in range(_MAX_STEPS):
+        lambdas = np.where(active, np.exp(log_lambda), 0.0)
+        s, slopes = urns.solve(lambdas)
+        no_repeat |= active & (s > S_MAX)
+        one_word |= active & (s < S_MIN)
+        active &= ~no_repeat & ~one_word
+        if not active.any():
+            break
+        h, curvature = urn(np.where(active, s, 1.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = np.log(h) - log_lambda
+            step = log_lambda - value / (curvature / h * lambdas * slopes - 1.0)
+        low, high = np.where(value > 0, log_lambda, low), np.where(value > 0, high, log_lambda)
+        inside = np.where(np.isfinite(low) & np.isfinite(high), (low + high) / 2, log_lambda + np.sign(value))
+        good = (step > low) & (step < high) & (np.abs(step - log_lambda) < 3.0)
+        step = np.where(good, step, inside)
+        change = np.abs(step - log_lambda)
+        log_lambda = np.where(active, step, log_lambda)
+        if last:
+            break
+        last = bool(np.all(change[active] < _NEAR))
+    alpha = urns.alpha(np.exp(log_lambda))
+    if no_repeat.any() or one_word.any():
+        _set_limits(alpha, levels, urns.types, no_repeat, one_word)
+    return alpha
+
+
+class _WordUrns:
+    """The equations ``g_w(alpha) = lambda`` of all words and components.
+
+    Where a component has a word at most once a document, alpha is tail / lambda: only the other pairs
+    (word, component) are worked on.
+    """
+
+    def __init__(self, levels: Levels) -> None:
+        self.levels = levels
+        self.tails = tails(levels)
+        pairs = maximise.repeated_pairs(levels.first, levels.values, self.tails)
+        self.types, self.words, self.components, self.single = pairs
+        n_blocks = -(-len(self.words) // maximise.BLOCK)
+        self._sums, self._slopes = np.empty((2, n_blocks, len(self.single)))
+        cost = np.append(0, np.cumsum(np.diff(levels.first)[self.words], dtype=np.int64))
+        self._cost = cost[np.minimum(np.arange(n_blocks + 1) * maximise.BLOCK, len(self.words))]
+
+    def start(self, alpha: Array) -> None:
+        """Where to start from."""
+        self._alpha = np.maximum(alpha[self.words, self.components], 1e-300)
+
+    def solve(self, lambdas: Array) -> tuple[Array, Array]:
+        """Sum of alpha and of ``-1 / g'`` over the words, for each component with a positive lambda."""
+        args = self.words, self.components, self.levels.first, self.levels.values, self.tails
+        threads.run(maximise.solve_pairs, self._cost, *args, lambdas, _NEAR, self._alpha, self._sums, self._slopes)
+        inverse = np.divide(1.0, lambdas, out=np.zeros_like(lambdas), where=lambdas > 0)
+        return self._sums.sum(axis=0) + self.single * inverse, self._slopes.sum(axis=0) + self.single * inverse**2
+
+    def alpha(self, lambdas: Array) -> Array:
+        """The solutions, W x K."""
+        result = self.types / lambdas
+        result[self.words, self.components] = self._alpha
+        return result
+
+
+def _set_limits(alpha: Array, levels: Levels, types: Array, no_repeat: Array, one_word: Array) -> None:
+    """Where s has no finite maximum: the multinomial's proportions at S_MAX, the first words' at S_MIN."""
+    tokens = np.zeros_like(alpha)
+    np.add.at(tokens, levels.items, levels.values[:, None] * levels.weights)
+    for at_limit, weights, s in ((no_repeat, tokens, S_MAX), (one_word, types, S_MIN)):
+        sums = weights.sum(axis=0)
+        at_limit &= sums > 0
+        alpha[:, at_limit] = s * weights[:, at_limit] / sums[at_limit]
+
+
+class DCM(FamilyEstimator):
+    """Dirichlet compound multinomial distribution of word counts, also known as the multivariate Polya distribution.
+
+    Parameters
+    ----------
+    smoothing : float, default 0
+        This times the smallest non-zero parameter is added to every parameter (0.01 in Madsen et al. 2005). Without
+        it a document with a word never seen in fitting has probability 0.
+    engine : {"local"} or Engine
+        Where chunks of documents run.
+    n_jobs : int, optional
+        Threads; None means all cores. The result does not depend on it.
+
+    Attributes
+    ----------
+    alpha_ : ndarray of shape (n_words,)
+        Weight of each word in the urn.
+    s_ : float
+        Sum of ``alpha_``: the smaller, the burstier. At most 1e10, where the likelihood has its greatest value at
+        infinity (the multinomial limit: words do not repeat more than by chance); at least 1e-10, where every
+        document is one word repeated.
+    """
+
+    _family = DCMFamily()
+
+    def _set_parameters(self, params: DCMParameters) -> None:  # type: ignore[override]
+        super()._set_parameters(params)
+        self.alpha_ = params.alpha[:, 0]
+        self.s_ = float(params.s[0])

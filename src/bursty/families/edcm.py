@@ -1,0 +1,150 @@
+"""The exponential-family approximation of the DCM: only a word's first occurrence has a price of its own.
+
+Where the DCM's parameters are small, ``Gamma(x + a) / Gamma(a)`` is close to ``a Gamma(x)``, which gives
+[Elkan2006] eq. 3 and 4. Of one sequence of words
+
+    log q(x) = log Gamma(s) - log Gamma(s + n) + sum_{w: x_w >= 1} (log beta_w + log Gamma(x_w)),   s = sum_w beta_w
+
+The sum of q over all documents of length n is not 1 but Z_n(beta) < 1, which the papers leave out;
+`bursty.families.normaliser` has it exactly.
+
+| symbol | name | shape |
+|---|---|---|
+| beta | weight of a word's first occurrence | W x K |
+| s | sum of beta: small is bursty | K |
+| T | weight of the documents that have the word (statistics) | W x K |
+| L | weight of the documents of each length (statistics) | lengths x K |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.engines import Chunk, Levels, Resp
+from bursty.families import normaliser
+from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics
+from bursty.families.urn import length_term, solve_total
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class EDCMStatistics(Statistics):
+    """Documents that have each word (W x K), and documents of each length."""
+
+    types: Array
+    lengths: Levels
+
+
+@dataclass(frozen=True)
+class EDCMParameters(Parameters):
+    """Weights of the words' first occurrences: W x K."""
+
+    beta: Array
+
+    @property
+    def s(self) -> Array:
+        """Sum of beta: K."""
+        return self.beta.sum(axis=0)
+
+
+class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
+    """Sufficient statistics are presence and length alone."""
+
+    name = "edcm"
+
+    def summarize(self, chunk: Chunk, resp: Resp) -> EDCMStatistics:
+        """Count the documents that have each word, and those of each length."""
+        return EDCMStatistics(chunk.sum_by_word(resp), chunk.sum_by_length(resp))
+
+    def update(
+        self, stats: EDCMStatistics, *, smoothing: float = 0.0, start: EDCMParameters | None = None
+    ) -> EDCMParameters:
+        """One equation for s, then beta in proportion to the statistics: [Elkan2006] eq. 5 and 6."""
+        totals = stats.types.sum(axis=0)
+        s = solve_total(totals, stats.lengths)
+        beta = stats.types * np.divide(s, totals, out=np.zeros_like(s), where=totals > 0)
+        return EDCMParameters(add_smoothing(beta, smoothing))
+
+    def log_prob(self, chunk: Chunk, params: EDCMParameters) -> Array:
+        """Not normalised: a document's q(x), whose sum over all documents of its length is below 1."""
+        with np.errstate(divide="ignore"):
+            table = chunk.words(np.log(params.beta))
+        table += length_term(chunk, params.s)
+        table += chunk.repeats[:, None]
+        return table
+
+    def log_normaliser(self, chunk: Chunk, params: EDCMParameters) -> Array:
+        """log Z_n(beta) of each document's length and each component: D x K."""
+        values = chunk.length_values
+        table = np.empty((len(values), params.n_components))
+        for k in range(params.n_components):
+            table[:, k] = normaliser.log_normaliser(params.beta[:, k], values)
+        return chunk.lengths_of(table)
+
+    def sample(self, params: EDCMParameters, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
+        """Exact draws from the normalised distribution."""
+        return normaliser.sample(params.beta[:, 0], lengths, rng)
+
+
+def add_smoothing(weights: Array, amount: float) -> Array:
+    """Add ``amount`` times the smallest non-zero parameter of each component to all of it ([Madsen2005] 5.1)."""
+    if amount == 0.0:
+        return weights
+    smallest = np.min(np.where(weights > 0, weights, np.inf), axis=0)
+    return weights + amount * np.where(np.isfinite(smallest), smallest, 1.0)
+
+
+class EDCM(FamilyEstimator):
+    """Exponential-family approximation of the Dirichlet compound multinomial.
+
+    Parameters
+    ----------
+    smoothing : float, default 0
+        This times the smallest non-zero parameter is added to every parameter (0.01 in Madsen et al. 2005). Without
+        it a document with a word never seen in fitting has probability 0.
+    engine : {"local"} or Engine
+        Where chunks of documents run.
+    n_jobs : int, optional
+        Threads; None means all cores. The result does not depend on it.
+
+    Attributes
+    ----------
+    beta_ : ndarray of shape (n_words,)
+        Weight of each word's first occurrence.
+    s_ : float
+        Sum of ``beta_``: the smaller, the burstier. At most 1e10, where no document repeats a word; at least
+        1e-10, where every document is one word repeated.
+    """
+
+    _family = EDCMFamily()
+
+    def log_prob(self, X: Any, *, coefficient: bool = False, normalized: bool = False) -> Array:
+        """Log-probability of each document.
+
+        Parameters
+        ----------
+        X : documents x words counts
+        coefficient : bool, default False
+            With it, of the counts rather than of one sequence of words.
+        normalized : bool, default False
+            Divide by Z_n(beta), so that the probabilities of all documents of a length sum to one. The papers
+            leave it out, so their EDCM perplexities are too high.
+        """
+        return self._log_prob(X, self._normalized if normalized else self._family.log_prob, coefficient)
+
+    def perplexity(self, X: Any, *, coefficient: bool = False, normalized: bool = False) -> float:
+        """``exp(-sum_d log p(x_d) / sum_d n_d)``: the uncertainty about each word, in words. Lower is better."""
+        return self._perplexity(X, self.log_prob(X, coefficient=coefficient, normalized=normalized))
+
+    def _normalized(self, chunk: Chunk, params: EDCMParameters) -> Array:
+        return self._family.log_prob(chunk, params) - EDCM._family.log_normaliser(chunk, params)
+
+    def _set_parameters(self, params: EDCMParameters) -> None:  # type: ignore[override]
+        super()._set_parameters(params)
+        self.beta_ = params.beta[:, 0]
+        self.s_ = float(params.s[0])

@@ -1,0 +1,104 @@
+"""The multinomial: every token of a document is drawn anew, as if the ones before had not been.
+
+    log p(x) = sum_w x_w log theta_w
+
+| symbol | name | shape |
+|---|---|---|
+| theta | probability of a word | W x K |
+| c | weighted counts of the words (statistics) | W x K |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.engines import Chunk, Resp
+from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class MultinomialStatistics(Statistics):
+    """Weighted counts of the words: W x K."""
+
+    tokens: Array
+
+
+@dataclass(frozen=True)
+class MultinomialParameters(Parameters):
+    """Probabilities of the words: W x K, each column sums to one."""
+
+    theta: Array
+
+
+class MultinomialFamily(Family[MultinomialStatistics, MultinomialParameters]):
+    """Takes any non-negative numbers: transformed counts are common with it."""
+
+    name = "multinomial"
+    integer = False
+
+    def summarize(self, chunk: Chunk, resp: Resp) -> MultinomialStatistics:
+        """Add up the tokens of each word."""
+        return MultinomialStatistics(chunk.sum_tokens(resp))
+
+    def update(
+        self,
+        stats: MultinomialStatistics,
+        *,
+        smoothing: float = 0.0,
+        start: MultinomialParameters | None = None,
+    ) -> MultinomialParameters:
+        """Relative frequencies, with ``smoothing`` added to the count of every word."""
+        theta = stats.tokens + smoothing
+        sums = theta.sum(axis=0)
+        return MultinomialParameters(np.divide(theta, sums, out=np.zeros_like(theta), where=sums > 0))
+
+    def log_prob(self, chunk: Chunk, params: MultinomialParameters) -> Array:
+        """Sum of log theta over the tokens."""
+        with np.errstate(divide="ignore"):
+            return chunk.tokens(np.log(params.theta))
+
+    def sample(self, params: MultinomialParameters, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
+        """Draw the tokens one by one from theta."""
+        words = rng.choice(len(params.theta), size=int(lengths.sum()), p=params.theta[:, 0])
+        return documents_of_tokens(words, lengths, len(params.theta))
+
+
+def documents_of_tokens(words: Array, lengths: Array, n_words: int) -> sp.csr_array:
+    """Counts of documents given as their tokens, one document after the other."""
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    ones = np.ones(len(words), dtype=np.int32)
+    counts = sp.coo_array((ones, (rows, words)), shape=(len(lengths), n_words)).tocsr()
+    counts.sum_duplicates()
+    return counts
+
+
+class Multinomial(FamilyEstimator):
+    """Multinomial distribution of word counts.
+
+    Parameters
+    ----------
+    smoothing : float, default 0
+        Added to the count of every word (1 is Laplace's rule). Without it a document with a word never seen in
+        fitting has probability 0.
+    engine : {"local"} or Engine
+        Where chunks of documents run.
+    n_jobs : int, optional
+        Threads; None means all cores. The result does not depend on it.
+
+    Attributes
+    ----------
+    theta_ : ndarray of shape (n_words,)
+        Probability of each word.
+    """
+
+    _family = MultinomialFamily()
+
+    def _set_parameters(self, params: MultinomialParameters) -> None:  # type: ignore[override]
+        super()._set_parameters(params)
+        self.theta_ = params.theta[:, 0]

@@ -1,0 +1,182 @@
+"""The von Mises-Fisher distribution: documents as directions on the unit sphere, close to a mean direction.
+
+    log f(x) = log c(kappa) + kappa mu . x / |x|,
+    log c(kappa) = nu log kappa - (W/2) log(2 pi) - log I_nu(kappa),        nu = W/2 - 1
+
+A density on directions, not a probability of counts: it has no perplexity, and its log-densities compare only with
+each other. An empty document has no direction: its term ``mu . x`` is 0 and in fitting it weighs nothing.
+
+| symbol | name | shape |
+|---|---|---|
+| mu | mean direction, of length 1 | W x K |
+| kappa | concentration | K |
+| R | weighted sum of the documents' directions (statistics) | W x K |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bursty.engines import Assignment, Chunk, Resp
+from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics
+from bursty.families.bessel import bessel_ratio, log_iv
+
+Array = np.ndarray[Any, Any]
+
+#: Where all documents point the same way kappa has no finite maximum and stops here.
+KAPPA_MAX = 1e10
+
+
+@dataclass(frozen=True)
+class VMFStatistics(Statistics):
+    """Sum of directions (W x K) and the weight of the documents that have one (K)."""
+
+    resultant: Array
+    weight: Array
+
+
+@dataclass(frozen=True)
+class VMFParameters(Parameters):
+    """Mean directions (W x K) and concentrations (K)."""
+
+    mu: Array
+    kappa: Array
+
+
+class VonMisesFisherFamily(Family[VMFStatistics, VMFParameters]):
+    """Takes any non-negative numbers; only their direction counts."""
+
+    name = "vonmisesfisher"
+    integer = False
+
+    def summarize(self, chunk: Chunk, resp: Resp) -> VMFStatistics:
+        """Add up the directions."""
+        inverse = np.divide(1.0, chunk.norms, out=np.zeros(chunk.n_documents), where=chunk.norms > 0)
+        if isinstance(resp, Assignment):
+            scaled: Resp = Assignment(resp.labels, resp.n_components, resp.weights * inverse)
+            known: Resp = Assignment(resp.labels, resp.n_components, resp.weights * (inverse > 0))
+        else:
+            scaled, known = resp * inverse[:, None], resp * (inverse > 0)[:, None]
+        return VMFStatistics(chunk.sum_tokens(scaled), chunk.total(known))
+
+    def update(
+        self, stats: VMFStatistics, *, smoothing: float = 0.0, start: VMFParameters | None = None
+    ) -> VMFParameters:
+        """Mean direction, and kappa from its length. There is nothing to smooth: ``smoothing`` is not used."""
+        norms = np.sqrt((stats.resultant**2).sum(axis=0))
+        mu = np.divide(stats.resultant, norms, out=np.zeros_like(stats.resultant), where=norms > 0)
+        mean_length = np.divide(norms, stats.weight, out=np.zeros_like(norms), where=stats.weight > 0)
+        return VMFParameters(mu, concentration(np.minimum(mean_length, 1.0), len(mu)))
+
+    def log_prob(self, chunk: Chunk, params: VMFParameters) -> Array:
+        """Log-density of each document's direction under each component."""
+        inverse = np.divide(1.0, chunk.norms, out=np.zeros(chunk.n_documents), where=chunk.norms > 0)
+        return chunk.tokens(params.mu * params.kappa) * inverse[:, None] + log_constant(params.kappa, chunk.n_words)
+
+    def sample(self, params: VMFParameters, lengths: Array, rng: np.random.Generator) -> Array:
+        """Directions times the lengths: dense rows, whose entries may be negative (they are not counts).
+
+        Wood (1994): the part along mu by rejection, the rest uniform around it.
+        """
+        mu, kappa, n_words = params.mu[:, 0], float(params.kappa[0]), len(params.mu)
+        noise = rng.standard_normal((len(lengths), n_words))
+        if n_words == 1:
+            return mu[None, :] * lengths[:, None]
+        noise -= (noise @ mu)[:, None] * mu
+        noise /= np.linalg.norm(noise, axis=1, keepdims=True)
+        along = np.array([_wood(kappa, n_words, rng) for _ in range(len(lengths))]).reshape(-1, 1)
+        return (along * mu + np.sqrt(1.0 - along**2) * noise) * lengths[:, None]
+
+
+def log_constant(kappa: Array, n_words: int) -> Array:
+    """log c(kappa); at kappa = 0 minus the log-area of the sphere."""
+    order = n_words / 2.0 - 1.0
+    safe = np.where(kappa > 0, kappa, 1.0)
+    if order < 0:  # one word: the sphere is two points, I_{-1/2}(z) = sqrt(2 / (pi z)) cosh z
+        value = -np.logaddexp(safe, -safe)
+    else:
+        value = order * np.log(safe) - n_words / 2.0 * np.log(2 * np.pi) - log_iv(order, safe)
+    return np.where(kappa > 0, value, log_uniform(n_words))
+
+
+def log_uniform(n_words: int) -> float:
+    """Minus the log-area of the unit sphere in so many dimensions."""
+    from scipy.special import gammaln
+
+    return float(gammaln(n_words / 2.0) - np.log(2.0) - n_words / 2.0 * np.log(np.pi))
+
+
+def concentration(mean_length: Array, n_words: int) -> Array:
+    """The kappa of greatest likelihood: ``I_{W/2}(kappa) / I_{W/2-1}(kappa) = mean length`` of the directions.
+
+    Banerjee's approximation ``r (W - r^2) / (1 - r^2)``, refined by Newton's method, kept inside [0, KAPPA_MAX].
+    """
+    if n_words == 1:
+        return np.where(mean_length < 1, np.arctanh(np.minimum(mean_length, 1 - 1e-16)), KAPPA_MAX)
+    r = np.minimum(mean_length, 1.0 - 1e-15)
+    kappa = np.minimum(r * (n_words - r**2) / (1.0 - r**2), KAPPA_MAX)
+    for _ in range(50):
+        moving = (kappa > 0) & (kappa < KAPPA_MAX)
+        if not moving.any():
+            break
+        safe = np.where(moving, kappa, 1.0)
+        ratio = bessel_ratio(n_words / 2.0 - 1.0, safe)
+        slope = 1.0 - ratio**2 - (n_words - 1) / safe * ratio
+        step = np.clip(safe - (ratio - r) / slope, safe / 4, safe * 4)
+        change = np.where(moving, np.abs(step - safe) / safe, 0.0)
+        kappa = np.where(moving, np.minimum(step, KAPPA_MAX), kappa)
+        if change.max() < 1e-13:
+            break
+    return kappa
+
+
+def _wood(kappa: float, n_words: int, rng: np.random.Generator) -> float:
+    """The cosine with the mean direction."""
+    m = n_words - 1
+    b = m / (2.0 * kappa + np.sqrt(4.0 * kappa**2 + m**2))
+    x0 = (1.0 - b) / (1.0 + b)
+    c = kappa * x0 + m * np.log1p(-(x0**2))
+    while True:
+        z = rng.beta(m / 2.0, m / 2.0)
+        w = (1.0 - (1.0 + b) * z) / (1.0 - (1.0 - b) * z)
+        if kappa * w + m * np.log1p(-x0 * w) - c >= np.log(rng.random()):
+            return float(w)
+
+
+class VonMisesFisher(FamilyEstimator):
+    """Von Mises-Fisher distribution of the directions of documents.
+
+    Parameters
+    ----------
+    engine : {"local"} or Engine
+        Where chunks of documents run.
+    n_jobs : int, optional
+        Threads; None means all cores. The result does not depend on it.
+
+    Attributes
+    ----------
+    mu_ : ndarray of shape (n_words,)
+        Mean direction.
+    kappa_ : float
+        Concentration; at most 1e10, where all documents point the same way.
+    """
+
+    _family = VonMisesFisherFamily()
+
+    def __init__(self, *, engine: str = "local", n_jobs: int | None = None) -> None:
+        super().__init__(engine=engine, n_jobs=n_jobs)
+
+    def perplexity(self, X: Any, *, coefficient: bool = False) -> float:
+        """Not defined: a density on directions is not a probability of words."""
+        raise ValueError(
+            "VonMisesFisher has no perplexity: it is a density on directions, not a probability of words; "
+            "compare log_prob between von Mises-Fisher models, or perplexity between the other families"
+        )
+
+    def _set_parameters(self, params: VMFParameters) -> None:  # type: ignore[override]
+        super()._set_parameters(params)
+        self.mu_ = params.mu[:, 0]
+        self.kappa_ = float(params.kappa[0])

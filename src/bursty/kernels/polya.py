@@ -1,0 +1,138 @@
+r"""Rising factorials without gamma functions: what the DCM and the EDCM are made of.
+
+A Polya urn that starts with weight a and has given j balls holds a + j. Summing over the balls,
+
+    log Gamma(a + v) - log Gamma(a) = sum_{j < v} log(a + j)
+    psi(a + v)       - psi(a)       = sum_{j < v} 1 / (a + j)
+
+so everything below is a sum over j. Levels cut it into steps: between two counts that occur, the tail weight
+(how many documents have at least this count) does not change.
+
+| name | what | shape |
+|---|---|---|
+| first | where the levels of each word begin | W + 1 |
+| values | the count of each level, increasing within a word | n |
+| tails | weight of the documents at this level or above | n x K |
+| alpha | urn weight of each word | W x K |
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bursty.kernels.compile import kernel
+
+# Steps up to this long are summed term by term; longer ones use asymptotic series, from this argument on.
+_SHORT = 16
+_LARGE = 10.0
+
+
+@kernel
+def _log(x):  # type: ignore[no-untyped-def]
+    """log(x), with log(0) = -inf said without a warning."""
+    return math.log(x) if x > 0.0 else -math.inf
+
+
+@kernel
+def log_rising(a, lo, hi):  # type: ignore[no-untyped-def]
+    """Sum of log(a + j) over lo <= j < hi.
+
+    Equivalent to ``scipy.special.gammaln(a + hi) - scipy.special.gammaln(a + lo)``, without its cancellation.
+    """
+    total, product = 0.0, 1.0
+    while lo < hi and (hi - lo <= _SHORT or a + lo < _LARGE):
+        product *= a + lo
+        lo += 1
+        if product > 1e100 or product < 1e-100:
+            total += _log(product)
+            product = 1.0
+    total += _log(product)
+    if lo < hi:
+        x, y, m = a + lo, a + hi, float(hi - lo)
+        total += (x - 0.5) * math.log1p(m / x) + m * (math.log(y) - 1.0) + _stirling(y) - _stirling(x)
+    return total
+
+
+@kernel
+def _stirling(x):  # type: ignore[no-untyped-def]
+    """What Stirling's formula leaves out of log Gamma(x), for x >= 10."""
+    r = 1.0 / (x * x)
+    return (1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r * (1 / 1188 - r * 691 / 360360))))) / x
+
+
+@kernel
+def inverse_sums(a, lo, hi):  # type: ignore[no-untyped-def]
+    """Sums of 1 / (a + j) and of 1 / (a + j)^2 over lo <= j < hi.
+
+    Equivalent to differences of ``scipy.special.digamma`` and (with the sign turned) ``polygamma(1, .)``.
+    """
+    first, second = 0.0, 0.0
+    while lo < hi and (hi - lo <= _SHORT or a + lo < _LARGE):
+        inverse = 1.0 / (a + lo)
+        first += inverse
+        second += inverse * inverse
+        lo += 1
+    if lo < hi:
+        x, y, m = a + lo, a + hi, float(hi - lo)
+        first += math.log1p(m / x) + _digamma_rest(y) - _digamma_rest(x)
+        second += m / (x * y) + _trigamma_rest(x) - _trigamma_rest(y)
+    return first, second
+
+
+@kernel
+def _digamma_rest(x):  # type: ignore[no-untyped-def]
+    """psi(x) - log(x), for x >= 10."""
+    r = 1.0 / (x * x)
+    return -0.5 / x - r * (1 / 12 - r * (1 / 120 - r * (1 / 252 - r * (1 / 240 - r * (1 / 132 - r * 691 / 32760)))))
+
+
+@kernel
+def _trigamma_rest(x):  # type: ignore[no-untyped-def]
+    """psi'(x) - 1 / x, for x >= 10."""
+    r = 1.0 / (x * x)
+    return r * (0.5 + (1 / 6 - r * (1 / 30 - r * (1 / 42 - r * (1 / 30 - r * (5 / 66 - r * 691 / 2730))))) / x)
+
+
+@kernel
+def log_rising_table(first, values, alpha, out, start, stop):  # type: ignore[no-untyped-def]
+    """Log rising factorials of every level: ``out[i, k] = log_rising(alpha[w, k], 0, values[i])`` for i of word w."""
+    n_components = alpha.shape[1]
+    for word in range(start, stop):
+        for level in range(first[word], first[word + 1]):
+            lo = 0 if level == first[word] else values[level - 1]
+            hi = values[level]
+            for k in range(n_components):
+                a = alpha[word, k]
+                step = _log(a + lo) if hi == lo + 1 else log_rising(a, lo, hi)
+                out[level, k] = step if lo == 0 else out[level - 1, k] + step
+
+
+@kernel
+def tail_sums(first, weights, start, stop):  # type: ignore[no-untyped-def]
+    """Turn weights of levels into tails, in place.
+
+    Equivalent to ``weights[a:b] = weights[a:b][::-1].cumsum(axis=0)[::-1]`` for each word's levels a to b.
+    """
+    for word in range(start, stop):
+        for level in range(first[word + 1] - 2, first[word] - 1, -1):
+            for k in range(weights.shape[1]):
+                weights[level, k] += weights[level + 1, k]
+
+
+@kernel
+def urn_draws(lengths, cumulative, total, uniforms, words):  # type: ignore[no-untyped-def]
+    """Fill in documents by the Polya urn: a new ball from the base measure, or a copy of an earlier one.
+
+    ``cumulative`` is the running sum of alpha, ``total`` its last value s; each token uses two of ``uniforms``.
+    """
+    token = 0
+    for document in range(len(lengths)):
+        start = token
+        for j in range(lengths[document]):
+            if uniforms[token, 0] * (total + j) < total:
+                words[token] = np.searchsorted(cumulative, uniforms[token, 1] * total, side="right")
+            else:
+                words[token] = words[start + int(uniforms[token, 1] * j)]
+            token += 1

@@ -1,0 +1,72 @@
+"""Threads under the kernels: a plain pool, contiguous ranges, results that do not depend on how many there are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import joblib
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+# Below this many inner steps a thread costs more than it saves.
+MIN_WORK = 100_000
+
+_n_threads: ContextVar[int] = ContextVar("bursty_threads", default=1)
+
+
+def resolve(n_jobs: int | None) -> int:
+    """Number of threads for ``n_jobs``: None and -1 mean all the cores this process may use.
+
+    Differs from scikit-learn's default of one: results here are the same bits for any number of threads. A limit
+    set in OMP_NUM_THREADS (as joblib's workers do) is respected.
+    """
+    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be a whole number other than 0, or None, not {n_jobs!r}")
+    available = int(joblib.cpu_count())
+    if n_jobs is None:
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        return min(available, int(limit)) if limit.isdigit() and int(limit) > 0 else available
+    return int(n_jobs) if n_jobs > 0 else max(1, available + 1 + int(n_jobs))
+
+
+@contextmanager
+def using(n_threads: int) -> Iterator[None]:
+    """Run the kernels called inside with this many threads."""
+    token = _n_threads.set(n_threads)
+    try:
+        yield
+    finally:
+        _n_threads.reset(token)
+
+
+def run(kernel: Callable[..., Any], cost: Array, *args: Any) -> None:
+    """Call ``kernel(*args, start, stop)`` over ranges that share the work evenly.
+
+    ``cost`` is cumulative: item i takes ``cost[i + 1] - cost[i]`` (the ``indptr`` of a sparse matrix).
+    """
+    n_items, n_threads = len(cost) - 1, _n_threads.get()
+    work = int(cost[-1] - cost[0])
+    if n_threads == 1 or work < MIN_WORK:
+        kernel(*args, 0, n_items)
+        return
+    goals = cost[0] + work * np.arange(1, n_threads) / n_threads
+    bounds = [0, *np.searchsorted(cost, goals).tolist(), n_items]
+    futures = [
+        _pool(os.getpid()).submit(kernel, *args, start, stop) for start, stop in pairwise(bounds) if stop > start
+    ]
+    for future in futures:
+        future.result()
+
+
+@lru_cache(maxsize=1)
+def _pool(pid: int) -> ThreadPoolExecutor:
+    """One pool a process (a forked child gets its own)."""
+    return ThreadPoolExecutor(max_workers=max(32, os.cpu_count() or 1), thread_name_prefix="bursty")

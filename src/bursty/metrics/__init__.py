@@ -1,0 +1,22 @@
+"""Measures: of clusterings, of classifiers, of models, and of the data itself.
+
+One file a kind of measure: `clustering`, `classification`, `likelihood`, `bursts`. Imports
+`bursty.validation` and nothing else of the package, so that every other layer may use them.
+"""
+
+from __future__ import annotations
+
+from bursty.metrics.bursts import CountProbabilities, burstiness, count_probabilities
+from bursty.metrics.classification import break_even
+from bursty.metrics.clustering import mutual_information, normalized_mutual_information
+from bursty.metrics.likelihood import perplexity
+
+__all__ = [
+    "CountProbabilities",
+    "break_even",
+    "burstiness",
+    "count_probabilities",
+    "mutual_information",
+    "normalized_mutual_information",
+    "perplexity",
+]

@@ -1,0 +1,217 @@
+"""What comes in is checked once, here, before any work is done.
+
+`check_counts` turns everything a user may hold (dense arrays, any scipy.sparse format, pandas or polars frames,
+a `bursty.Corpus`) into one canonical form: `csr_array`, sorted indices, no duplicates, no stored zeros. The user's
+own object is never changed. Errors name the row, the column and the value, and say what to do.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
+
+Array = np.ndarray[Any, Any]
+
+MAX_COUNT = np.iinfo(np.int32).max
+
+
+def check_counts(X: Any, *, integer: bool = True, owner: str = "bursty", n_words: int | None = None) -> sp.csr_array:
+    """Canonical documents x words table of non-negative counts.
+
+    Parameters
+    ----------
+    X : dense array, scipy.sparse matrix or array, pandas or polars frame, or Corpus
+    integer : bool
+        Whole counts are required (and come back as int32). Otherwise any non-negative number is taken
+        (and comes back as float64).
+    owner : str
+        Who asks; named in the errors.
+    n_words : int, optional
+        The number of columns that is expected.
+    """
+    X = _unwrap(X)
+    counts = _sparse_counts(X, owner) if sp.issparse(X) else _dense_counts(X, owner)
+    counts = _canonical(counts)
+    _check_values(counts, integer, owner)
+    if n_words is not None and counts.shape[1] != n_words:
+        raise ValueError(
+            f"X has {counts.shape[1]} features, but {owner} is expecting {n_words} features as input: "
+            f"the words (columns) must be those of the documents it was fitted on"
+        )
+    return counts.astype(np.int32 if integer else np.float64, copy=False)
+
+
+def check_input(estimator: Any, X: Any, *, reset: bool, integer: bool = True) -> sp.csr_array:
+    """`check_counts` on behalf of an estimator, which remembers (``reset``) or compares the words of X.
+
+    Sets ``n_features_in_`` and, where X names its columns, ``feature_names_in_``, as scikit-learn does; the
+    vocabulary of a corpus counts as column names.
+    """
+    owner = type(estimator).__name__
+    vocabulary = getattr(X, "vocabulary", None)
+    if vocabulary is None:
+        counts = check_counts(X, integer=integer, owner=owner)
+        values = counts if sp.issparse(X) or not hasattr(X, "columns") else X
+        validate_data(estimator, values, reset=reset, skip_check_array=True)
+        return counts
+    names = np.asarray(vocabulary, dtype=object)
+    known = getattr(estimator, "feature_names_in_", None)
+    if not reset and known is not None and not np.array_equal(known, names):
+        raise ValueError(
+            f"the vocabulary of these documents ({len(names)} words) is not the one {owner} was fitted on "
+            f"({len(known)} words): read them with that vocabulary"
+        )
+    counts = check_counts(X, integer=integer, owner=owner, n_words=None if reset else estimator.n_features_in_)
+    if reset:
+        estimator.n_features_in_, estimator.feature_names_in_ = len(names), names
+    return counts
+
+
+def check_weights(fit_params: dict[str, Any], n_documents: int) -> Array:
+    """The ``sample_weight`` among the keywords given to fit: finite, not negative, one a document; ones by default."""
+    unknown = fit_params.keys() - {"sample_weight"}
+    if unknown:
+        raise TypeError(f"fit takes X, y and sample_weight, not {', '.join(sorted(unknown))}")
+    sample_weight = fit_params.get("sample_weight")
+    if sample_weight is None:
+        return np.ones(n_documents)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_documents, float(weights))
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, not {weights.ndim}-dimensional")
+    if weights.shape != (n_documents,):
+        raise ValueError(f"sample_weight has {len(weights)} values for {n_documents} documents: give one a document")
+    if not np.all(np.isfinite(weights)) or np.any(weights < 0):
+        raise ValueError("sample_weight must be finite and not negative")
+    if not np.any(weights > 0):
+        raise ValueError("sample_weight is zero for every document: nothing is left to learn from")
+    return weights
+
+
+def warn_empty(counts: sp.csr_array, stacklevel: int = 3) -> None:
+    """Say how many documents have no word; they keep their row."""
+    n_empty = int(np.count_nonzero(np.diff(counts.indptr) == 0))
+    if n_empty:
+        verb = "document has" if n_empty == 1 else "documents have"
+        warnings.warn(f"{n_empty} {verb} no words; their rows are kept", UserWarning, stacklevel=stacklevel)
+
+
+def _unwrap(X: Any) -> Any:
+    """Counts of a corpus, numpy view of a frame, everything else as it is."""
+    if sp.issparse(X) or isinstance(X, np.ndarray | list | tuple):
+        return X
+    inner = getattr(X, "counts", None)
+    if inner is not None and sp.issparse(inner):
+        return inner
+    if hasattr(X, "columns"):
+        return _frame_values(X)
+    return X
+
+
+def _frame_values(frame: Any) -> Any:
+    """Values of a data frame; a frame of sparse pandas columns stays sparse."""
+    dtypes = getattr(frame, "dtypes", None)
+    if (
+        hasattr(frame, "sparse")
+        and dtypes is not None
+        and len(dtypes)
+        and all(type(dtype).__name__ == "SparseDtype" for dtype in dtypes)
+    ):
+        return frame.sparse.to_coo()
+    import narwhals.stable.v1 as nw
+
+    native = nw.from_native(frame, eager_only=True, pass_through=True)
+    return native.to_numpy() if isinstance(native, nw.DataFrame) else frame
+
+
+def _dense_counts(X: Any, owner: str) -> sp.csr_array:
+    values = np.asarray(X)
+    if values.ndim != 2:
+        shape = {0: "a single number", 1: "a 1D array"}.get(values.ndim, f"an array of {values.ndim} dimensions")
+        raise ValueError(
+            f"Expected 2D array, got {shape} instead: {owner} takes documents x words. "
+            "Reshape your data either using array.reshape(-1, 1) for one word or array.reshape(1, -1) "
+            "for one document"
+        )
+    values = _numeric(values, owner)
+    _check_shape(values.shape, owner)
+    return sp.csr_array(values)
+
+
+def _sparse_counts(X: Any, owner: str) -> sp.csr_array:
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got 1D array instead: {owner} takes documents x words")
+    _check_shape(X.shape, owner)
+    if np.iscomplexobj(X.data if hasattr(X, "data") else X):
+        raise ValueError("Complex data not supported: counts are real numbers")
+    if X.dtype == object:
+        X = X.astype(np.float64)
+    return sp.csr_array(X)
+
+
+def _numeric(values: Array, owner: str) -> Array:
+    if np.iscomplexobj(values):
+        raise ValueError("Complex data not supported: counts are real numbers")
+    if values.dtype.kind in "biuf":
+        return values
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        message = f"{owner} takes counts, but X holds something that is not a number: {error}"
+        raise type(error)(message) from error
+
+
+def _check_shape(shape: tuple[int, int], owner: str) -> None:
+    n_documents, n_words = shape
+    if n_documents == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required by {owner}.")
+    if n_words == 0:
+        raise ValueError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required by {owner}.")
+
+
+def _canonical(counts: sp.csr_array) -> sp.csr_array:
+    """Sorted, summed, without stored zeros; a copy is made only where something has to change."""
+    if not counts.has_canonical_format:
+        counts = counts.copy()
+        counts.sum_duplicates()
+    if counts.nnz and not np.all(counts.data):
+        counts = counts.copy()
+        counts.eliminate_zeros()
+    return counts
+
+
+def _check_values(counts: sp.csr_array, integer: bool, owner: str) -> None:
+    data = counts.data
+    if data.dtype.kind in "bu":
+        fault = data > MAX_COUNT if integer and data.dtype.itemsize >= 4 else None
+    elif data.dtype.kind == "i":
+        fault = data < 0
+        if integer and data.dtype.itemsize > 4:
+            fault |= data > MAX_COUNT
+    else:
+        fault = ~((data > 0) & (data <= (MAX_COUNT if integer else np.finfo(np.float64).max)))
+        if integer:
+            fault |= data != np.rint(data)
+    if fault is None or not fault.any():
+        return
+    where = int(np.flatnonzero(fault)[0])
+    row = int(np.searchsorted(counts.indptr, where, side="right")) - 1
+    column, value = int(counts.indices[where]), data[where]
+    place = f"row {row}, column {column} holds {value}"
+    if np.isnan(value):
+        raise ValueError(f"Input X contains NaN: {place}. {owner} takes counts; write 0 where a word is absent")
+    if np.isinf(value):
+        raise ValueError(f"Input X contains infinity: {place}. {owner} takes counts")
+    if value < 0:
+        raise ValueError(f"Negative values in data passed to {owner}: {place}. Counts cannot be below zero")
+    if value > MAX_COUNT and integer:
+        raise ValueError(f"{place}, above the largest count {MAX_COUNT} that {owner} takes")
+    raise ValueError(
+        f"{place}, which is not a whole number: {owner} models counts. Give raw counts (not tf-idf or frequencies), "
+        "or use the multinomial family, which takes any non-negative numbers"
+    )

@@ -1,0 +1,280 @@
+"""Every kernel three ways: NumPy says what it equals, plain Python and compiled agree."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.special import digamma, gammaln, logsumexp, polygamma
+
+from bursty.kernels import gather, maximise, normaliser, order, polya, posterior
+
+
+def both(kernel):
+    """The kernel as compiled and as plain Python (the same thing when the JIT is off)."""
+    return [kernel] if not hasattr(kernel, "py_func") else [kernel, kernel.py_func]
+
+
+@pytest.fixture
+def matrix():
+    rng = np.random.default_rng(0)
+    dense = rng.poisson(0.7, size=(23, 17)) * rng.integers(1, 5, size=(23, 17))
+    dense[3] = 0
+    dense[:, 5] = 0
+    dense[2, 2] = 700
+    counts = sp.csr_array(dense.astype(np.int32))
+    return counts, dense
+
+
+@pytest.fixture
+def resp():
+    return np.random.default_rng(1).dirichlet(np.ones(4), size=23)
+
+
+def test_sum_rows(matrix):
+    counts, dense = matrix
+    table = np.random.default_rng(2).normal(size=(17, 4))
+    expected = (dense > 0) @ table
+    for kernel in both(gather.sum_rows):
+        out = np.full((23, 4), np.nan)
+        kernel(counts.indptr, counts.indices, table, out, 0, 10)
+        assert np.all(np.isnan(out[10:]))
+        kernel(counts.indptr, counts.indices, table, out, 10, 23)
+        np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-13)
+
+
+def test_sum_weighted_rows(matrix):
+    counts, dense = matrix
+    table = np.random.default_rng(2).normal(size=(17, 4))
+    for kernel in both(gather.sum_weighted_rows):
+        out = np.full((23, 4), np.nan)
+        kernel(counts.indptr, counts.indices, counts.data, table, out, 0, 23)
+        np.testing.assert_allclose(out, dense @ table, rtol=1e-12, atol=1e-11)
+
+
+def test_tallies(matrix):
+    counts, dense = matrix
+    rng = np.random.default_rng(3)
+    labels, weights = rng.integers(-1, 3, size=23).astype(np.int32), rng.random(23)
+    onehot = (labels[:, None] == np.arange(3)) * weights[:, None]
+    csc = counts.tocsc()
+    for kernel in both(gather.tally_by_row):
+        out = np.zeros((17, 3))
+        kernel(counts.indptr, counts.indices, labels, weights, out)
+        np.testing.assert_allclose(out, (dense > 0).T @ onehot, rtol=1e-13)
+    for kernel in both(gather.tally_weighted_by_row):
+        out = np.zeros((17, 3))
+        kernel(counts.indptr, counts.indices, counts.data, labels, weights, out)
+        np.testing.assert_allclose(out, dense.T @ onehot, rtol=1e-13)
+    for kernel in both(gather.tally_by_column):
+        out = np.full((17, 3), np.nan)
+        kernel(csc.indptr, csc.indices, labels, weights, out, 0, 17)
+        np.testing.assert_allclose(out, (dense > 0).T @ onehot, rtol=1e-13)
+
+
+def test_transpose_and_levels(matrix):
+    counts, dense = matrix
+    csc = counts.tocsc()
+    for kernel in both(order.transpose):
+        starts, rows, values = kernel(counts.indptr, counts.indices, counts.data, 17)
+        np.testing.assert_array_equal(starts, csc.indptr)
+        np.testing.assert_array_equal(rows, csc.indices)
+        np.testing.assert_array_equal(values, csc.data)
+    coo = counts.tocoo()
+    pairs, inverse = np.unique(np.stack([coo.coords[1], coo.data]), axis=1, return_inverse=True)
+    for kernel in both(order.order_levels):
+        words, values, starts, level_rows = kernel(csc.indptr, csc.indices, csc.data)
+        np.testing.assert_array_equal(np.stack([words, values]), pairs)
+        for i, (word, value) in enumerate(pairs.T):
+            np.testing.assert_array_equal(
+                level_rows[starts[i] : starts[i + 1]], np.flatnonzero(dense[:, word] == value)
+            )
+    first = np.searchsorted(pairs[0], np.arange(18)).astype(np.int32)
+    for kernel in both(order.level_codes):
+        codes = np.empty(counts.nnz, dtype=np.int32)
+        kernel(counts.indptr, counts.indices, counts.data, first, pairs[1].astype(np.int32), codes, 0, 23)
+        np.testing.assert_array_equal(codes, inverse)
+    for kernel in both(order.row_sums):
+        out = np.zeros(23, dtype=np.int64)
+        kernel(counts.indptr, counts.data, out, 0, 23)
+        np.testing.assert_array_equal(out, dense.sum(1))
+
+
+def test_level_codes_search_long_columns():
+    values = np.unique(np.random.default_rng(0).integers(1, 5000, size=900)).astype(np.int32)
+    counts = sp.csr_array(np.random.default_rng(1).permutation(values)[:, None])
+    for kernel in both(order.level_codes):
+        codes = np.empty(len(values), dtype=np.int32)
+        first = np.array([0, len(values)], dtype=np.int32)
+        kernel(counts.indptr, counts.indices, counts.data, first, values, codes, 0, len(values))
+        np.testing.assert_array_equal(values[codes], counts.data)
+
+
+@pytest.mark.parametrize("a", [1e-12, 1e-3, 0.7, 3.0, 40.0, 1e4])
+@pytest.mark.parametrize(("lo", "hi"), [(0, 0), (0, 1), (0, 5), (0, 17), (3, 60), (0, 10_000), (200, 9_000)])
+def test_rising_factorials(a, lo, hi):
+    expected = math.fsum(math.log(a + j) for j in range(lo, hi))
+    first = math.fsum(1 / (a + j) for j in range(lo, hi))
+    second = math.fsum(1 / (a + j) ** 2 for j in range(lo, hi))
+    for kernel in both(polya.log_rising):
+        assert kernel(a, lo, hi) == pytest.approx(expected, rel=1e-13, abs=1e-12)
+    for kernel in both(polya.inverse_sums):
+        np.testing.assert_allclose(kernel(a, lo, hi), (first, second), rtol=1e-13)
+    if a + lo > 1e-3:
+        np.testing.assert_allclose(gammaln(a + hi) - gammaln(a + lo), expected, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(digamma(a + hi) - digamma(a + lo), first, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(polygamma(1, a + lo) - polygamma(1, a + hi), second, rtol=1e-8, atol=1e-12)
+
+
+def test_rising_factorial_of_an_empty_urn():
+    for kernel in both(polya.log_rising):
+        assert kernel(0.0, 0, 3) == -math.inf
+        assert kernel(0.0, 0, 0) == 0.0
+
+
+def test_log_rising_table():
+    first = np.array([0, 2, 2, 5], dtype=np.int32)
+    values = np.array([1, 4, 1, 2, 300], dtype=np.int32)
+    alpha = np.array([[0.3, 2.0], [1.0, 1.0], [0.0, 5.0]])
+    words = np.array([0, 0, 2, 2, 2])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = gammaln(alpha[words] + values[:, None]) - gammaln(alpha[words])
+    expected[2:, 0] = -np.inf
+    for kernel in both(polya.log_rising_table):
+        out = np.full((5, 2), np.nan)
+        kernel(first, values, alpha, out, 0, 3)
+        np.testing.assert_allclose(out, expected, rtol=1e-12)
+
+
+def test_tail_sums():
+    first = np.array([0, 3, 3, 4], dtype=np.int32)
+    for kernel in both(polya.tail_sums):
+        weights = np.arange(8.0).reshape(4, 2)
+        kernel(first, weights, 0, 3)
+        np.testing.assert_array_equal(weights, [[6, 9], [6, 8], [4, 5], [6, 7]])
+
+
+def test_harmonic_equals_digamma():
+    values = np.array([0, 1, 4, 90, 2000], dtype=np.int32)
+    weights = np.random.default_rng(0).random((5, 3))
+    weights[3:, 1] = 0.0
+    tails = weights[::-1].cumsum(axis=0)[::-1].copy()
+    s = np.array([0.01, 3.0, 500.0])
+    expected = np.array([weights[:, k] @ (digamma(s[k] + values) - digamma(s[k])) for k in range(3)])
+    slope = np.array([weights[:, k] @ (polygamma(1, s[k]) - polygamma(1, s[k] + values)) for k in range(3)])
+    for kernel in both(maximise.harmonic):
+        first, second = np.empty(3), np.empty(3)
+        kernel(values, tails, s, first, second)
+        np.testing.assert_allclose(first, expected, rtol=1e-12)
+        np.testing.assert_allclose(second, slope, rtol=1e-10)
+
+
+def test_solve_pairs_gives_every_word_the_slope():
+    rng = np.random.default_rng(0)
+    first = np.array([0, 1, 4, 4, 6], dtype=np.int32)
+    values = np.array([1, 1, 3, 50, 2, 9], dtype=np.int32)
+    weights = rng.random((6, 2))
+    weights[2:4, 1] = 0.0
+    tails = weights.copy()
+    polya.tail_sums(first, tails, 0, 4)
+    lambdas = np.array([0.3, 20.0])
+    words, components = np.repeat(np.array([0, 1, 3], dtype=np.int32), 2), np.tile(np.array([0, 1], dtype=np.int32), 3)
+    for kernel in both(maximise.solve_pairs):
+        alpha, sums, slopes = np.full(6, 1e-3), np.full((1, 2), np.nan), np.full((1, 2), np.nan)
+        kernel(words, components, first, values, tails, lambdas, 1e-9, alpha, sums, slopes, 0, 1)
+        for word, k, a in zip(words, components, alpha, strict=True):
+            cells = slice(first[word], first[word + 1])
+            g = weights[cells, k] @ (digamma(a + values[cells]) - digamma(a))
+            assert g == pytest.approx(lambdas[k], rel=1e-12)
+        np.testing.assert_allclose(sums[0], [alpha[::2].sum(), alpha[1::2].sum()], rtol=1e-13)
+        np.testing.assert_array_less(0.0, slopes)
+        before = alpha.copy()
+        kernel(words, components, first, values, tails, np.array([0.3, 0.0]), 1e-9, alpha, sums, slopes, 0, 1)
+        np.testing.assert_array_equal(alpha[1::2], before[1::2])
+
+
+def test_repeated_pairs():
+    first = np.array([0, 2, 2, 3, 4], dtype=np.int32)
+    values = np.array([1, 3, 1, 2], dtype=np.int32)
+    tails = np.array([[2.0, 3.0], [1.0, 0.0], [5.0, 0.0], [4.0, 0.0]])
+    for kernel in both(maximise.repeated_pairs):
+        types, words, components, single = kernel(first, values, tails)
+        np.testing.assert_array_equal(types, [[2, 3], [0, 0], [5, 0], [4, 0]])
+        np.testing.assert_array_equal(np.stack([words, components], axis=1), [[0, 0], [3, 0]])
+        np.testing.assert_array_equal(single, [5.0, 3.0])
+
+
+def test_repeated_pairs_of_many_words():
+    values = np.full(5000, 2, dtype=np.int32)
+    first = np.arange(5001, dtype=np.int32)
+    for kernel in both(maximise.repeated_pairs):
+        _, words, components, single = kernel(first, values, np.ones((5000, 3)))
+        np.testing.assert_array_equal(words, np.repeat(np.arange(5000), 3))
+        np.testing.assert_array_equal(components, np.tile(np.arange(3), 5000))
+        np.testing.assert_array_equal(single, 0.0)
+
+
+def test_bernoulli_sum():
+    odds = np.random.default_rng(0).random(9) * 3
+    expected = np.abs(np.poly(odds)) / np.prod(1 + odds)
+    for kernel in both(normaliser.bernoulli_sum):
+        law, cut = np.zeros(10), np.zeros(5)
+        law[0] = cut[0] = 1.0
+        kernel(odds, law)
+        np.testing.assert_allclose(law, expected, rtol=1e-13)
+        kernel(odds, cut)
+        np.testing.assert_allclose(cut, expected[:5], rtol=1e-13)
+
+
+def test_bernoulli_sum_drops_what_is_too_small():
+    odds = np.full(400, 1e6)
+    for kernel in both(normaliser.bernoulli_sum):
+        law = np.zeros(401)
+        law[0] = 1.0
+        kernel(odds, law)
+        assert law[0] == 0.0
+        assert law[400] == pytest.approx((1e6 / (1e6 + 1)) ** 400, rel=1e-12)
+        assert law[380] == pytest.approx(math.comb(400, 20) * 1e-120, rel=1e-3)
+
+
+def test_occupancy_sums():
+    y, n = 1.7, 7
+    law = np.array([1.0])
+    for i in range(n):
+        fresh = y / (y + i)
+        law = np.append(law * (1 - fresh), 0.0) + np.append(0.0, law * fresh)
+    terms = np.linspace(0.0, -3.0, n + 1)
+    for kernel in both(normaliser.occupancy_sums):
+        q, out = np.zeros(n + 1), np.empty(2)
+        q[0] = 1.0
+        kernel(y, np.array([0, n]), terms, q, out)
+        np.testing.assert_allclose(q, law, rtol=1e-13)
+        np.testing.assert_allclose(out, [0.0, np.log(law @ np.exp(terms))], rtol=1e-13)
+
+
+def test_urn_draws():
+    uniforms = np.array([[0.0, 0.9], [0.9, 0.3], [0.1, 0.1], [0.5, 0.5]])
+    for kernel in both(polya.urn_draws):
+        words = np.empty(4, dtype=np.int64)
+        kernel(np.array([3, 1]), np.array([1.0, 2.0]), 2.0, uniforms, words)
+        # fresh word 1; 0.9 * 3 > 2, so a copy of token 0; 0.1 * 4 < 2, fresh word 0; a new document, fresh word 1
+        np.testing.assert_array_equal(words, [1, 1, 0, 1])
+
+
+def test_soft_max(resp):
+    log_prob = np.random.default_rng(0).normal(size=(6, 4)) * 1000
+    log_prob[2] = -np.inf
+    log_prob[3, 1] = -np.inf
+    log_weights = np.log(resp[0])
+    log_weights[2] = -np.inf
+    joint = log_prob / 5.0 + log_weights
+    with np.errstate(invalid="ignore"):
+        expected = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+    expected[2] = np.exp(log_weights)
+    for kernel in both(posterior.soft_max):
+        table, evidence = log_prob.copy(), np.empty(6)
+        kernel(table, log_weights, 0.2, evidence, 0, 6)
+        np.testing.assert_allclose(table, expected, rtol=1e-9, atol=1e-300)
+        np.testing.assert_allclose(evidence, logsumexp(joint, axis=1), rtol=1e-12)

@@ -1,0 +1,126 @@
+"""Bad input gets a clear error before any work; good input in any form gives one canonical table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from bursty.families import DCM, EDCM, Multinomial
+from bursty.validation import check_counts
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([[1, 2], [0, -3]], r"row 1, column 1 holds -3.*below zero"),
+        ([[1, 2], [0.5, 3]], r"row 1, column 0 holds 0.5, which is not a whole number.*raw counts"),
+        ([[1, np.nan]], r"contains NaN: row 0, column 1"),
+        ([[1, np.inf]], r"contains infinity: row 0, column 1"),
+        ([1, 2, 3], r"Expected 2D array, got a 1D array"),
+        (np.zeros((0, 3)), r"0 sample\(s\)"),
+        (np.zeros((3, 0)), r"0 feature\(s\)"),
+        ([["a", "b"]], r"not a number"),
+        ([[2**40, 1]], r"above the largest count"),
+        (np.array([[1 + 2j]]), r"Complex data not supported"),
+    ],
+)
+def test_clear_errors(X, message):
+    with pytest.raises(ValueError, match=message):
+        DCM().fit(X)
+    table = np.asarray(X)
+    if table.ndim == 2 and table.dtype.kind != "U":
+        with pytest.raises(ValueError, match=message):
+            DCM().fit(sp.csr_array(table))
+
+
+def test_every_document_empty():
+    with pytest.raises(ValueError, match="every document is empty"):
+        EDCM().fit(np.zeros((3, 2), dtype=int))
+    with pytest.raises(ValueError, match="every document is empty"):
+        EDCM().fit([[1, 2], [0, 0]], sample_weight=[0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], "1 values for 2 documents"),
+        ([1, -1], "not negative"),
+        ([0, 0], "zero for every"),
+        ([np.nan, 1], "finite"),
+    ],
+)
+def test_weights(weights, message):
+    with pytest.raises(ValueError, match=message):
+        DCM().fit([[1, 2], [3, 4]], sample_weight=weights)
+
+
+def test_unknown_keyword():
+    with pytest.raises(TypeError, match="not weights"):
+        DCM().fit([[1, 2], [3, 4]], weights=[1, 2])
+
+
+@pytest.mark.parametrize("smoothing", [-1, np.nan, "much", None])
+def test_smoothing(smoothing):
+    with pytest.raises(ValueError, match="smoothing must be a finite number"):
+        DCM(smoothing=smoothing).fit([[1, 2]])
+
+
+def test_wrong_number_of_words():
+    with pytest.raises(ValueError, match="X has 3 features, but DCM is expecting 2"):
+        DCM().fit([[1, 2]]).log_prob([[1, 2, 3]])
+
+
+@pytest.mark.parametrize("lengths", [[-1], [1.5], [[1, 2]]])
+def test_lengths_of_samples(lengths):
+    with pytest.raises(ValueError, match="lengths must be whole"):
+        DCM().fit([[1, 2]]).sample(lengths)
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "two"])
+def test_n_jobs(n_jobs):
+    with pytest.raises(ValueError, match="n_jobs must be"):
+        DCM(n_jobs=n_jobs).fit([[1, 2]])
+
+
+def test_engine():
+    with pytest.raises(ValueError, match="engine must be"):
+        DCM(engine="cloud").fit([[1, 2]])
+
+
+def test_no_tokens_no_perplexity():
+    with pytest.raises(ValueError, match="have none"):
+        DCM().fit([[1, 2]]).perplexity([[0, 0]])
+
+
+def test_multinomial_takes_fractions():
+    assert Multinomial().fit([[0.5, 1.5]]).theta_[0] == pytest.approx(0.25)
+
+
+tables = arrays(np.int64, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.integers(0, 5))
+
+
+@given(tables, st.data())
+def test_messy_sparse_matrices_become_canonical(table, data):
+    """Explicit zeros, duplicates, unsorted indices, read-only buffers: same table out, input untouched."""
+    coo = sp.coo_array(table)
+    rows, columns = (np.concatenate([c, c, [0]]) for c in coo.coords)
+    values = np.concatenate([coo.data, np.zeros_like(coo.data), [0]])
+    order = np.array(data.draw(st.permutations(range(len(values)))))
+    order = order[np.argsort(rows[order], kind="stable")]
+    indptr = np.searchsorted(rows[order], np.arange(table.shape[0] + 1))
+    dtype = data.draw(st.sampled_from([np.int8, np.uint16, np.int64, np.float32, np.float64]))
+    messy = sp.csr_array((values[order].astype(dtype), columns[order], indptr), shape=table.shape)
+    for array in (messy.data, messy.indices, messy.indptr):
+        array.setflags(write=False)
+    before = messy.data.copy(), messy.indices.copy()
+    counts = check_counts(messy)
+    np.testing.assert_array_equal(counts.toarray(), table)
+    assert counts.dtype == np.int32
+    assert counts.has_canonical_format
+    assert np.all(counts.data > 0)
+    np.testing.assert_array_equal(messy.data, before[0])
+    np.testing.assert_array_equal(messy.indices, before[1])
