@@ -27,12 +27,14 @@ def test_log_bessel_where_scipy_can():
     assert log_iv(20.0, np.array([0.0]))[0] == -np.inf
 
 
-@pytest.mark.parametrize("order", [0.5, 20.0, 3000.0])
+@pytest.mark.parametrize("order", [0.5, 9.0, 10.0, 20.0, 3000.0])
 def test_bessel_ratio(order):
-    z = np.array([1e-3, 1.0, 100.0, 1e4])
+    z = np.array([1e-3, 1.0, 11.0, 100.0, 1e4])
     with mpmath.workdps(30):
         expected = [float(mpmath.besseli(order + 1, x) / mpmath.besseli(order, x)) for x in z]
-    np.testing.assert_allclose(bessel_ratio(order, z), expected, rtol=1e-13)
+    np.testing.assert_allclose(bessel_ratio(order, z), expected, rtol=1e-10)
+    assert bessel_ratio(order, np.array([0.0]))[0] == 0.0
+    np.testing.assert_allclose(bessel_ratio(order, np.array([1e9])), 1.0 - (order + 0.5) / 1e9, rtol=1e-10)
 
 
 @pytest.mark.parametrize("n_words", [2, 3, 50, 5000])

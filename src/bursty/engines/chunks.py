@@ -15,7 +15,7 @@ Four sums by document (the E step) and four over documents (the M step), so that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -252,3 +252,9 @@ def cut(counts: sp.csr_array, chunk_size: int = CHUNK_SIZE) -> Iterator[Chunk]:
             yield Chunk(counts)
         else:
             yield Chunk(counts[start : start + chunk_size])
+
+
+def slices(rows: Any, chunks: Sequence[Any]) -> list[Any]:
+    """What has a row per document, cut as the chunks are."""
+    ends = np.cumsum([chunk.n_documents for chunk in chunks])
+    return [rows[end - chunk.n_documents : end] for end, chunk in zip(ends.tolist(), chunks, strict=True)]

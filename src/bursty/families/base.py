@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import Assignment, Chunk, Resp, cut, get_engine, total
+from bursty.engines import Assignment, Chunk, Levels, Resp, cut, get_engine, slices, total
 from bursty.validation import check_input, check_weights, warn_empty
 
 Array = np.ndarray[Any, Any]
@@ -38,6 +38,16 @@ class Statistics:
     def __mul__(self, factor: float) -> Self:
         return type(self)(*(getattr(self, f.name) * factor for f in fields(self)))
 
+    def shrunk(self, amount: float | Array) -> Self:
+        """Each component's statistics plus so much (one number, or one for each) of the sum over all components."""
+        return type(self)(*(_shrunk(getattr(self, f.name), amount) for f in fields(self)))
+
+
+def _shrunk(values: Any, amount: float | Array) -> Any:
+    if isinstance(values, Levels):
+        return replace(values, weights=_shrunk(values.weights, amount))
+    return values + amount * values.sum(axis=-1, keepdims=True)
+
 
 @dataclass(frozen=True)
 class Parameters:
@@ -46,7 +56,12 @@ class Parameters:
     @property
     def n_components(self) -> int:
         """K."""
-        return int(getattr(self, fields(self)[0].name).shape[-1])
+        return int(self.table.shape[-1])
+
+    @property
+    def table(self) -> Array:
+        """The parameters of the words: W x K."""
+        return getattr(self, fields(self)[0].name)
 
     def component(self, k: int) -> Self:
         """Component k alone."""
@@ -78,6 +93,10 @@ class Family(ABC, Generic[S, P]):
         """Log-probability of each document under each component, as one sequence of words: D x K."""
 
     @abstractmethod
+    def perturb(self, params: P, n_components: int, scale: float, rng: np.random.Generator) -> P:
+        """Copies of the first component, each with its own log-normal noise of this standard deviation."""
+
+    @abstractmethod
     def sample(self, params: P, lengths: Array, rng: np.random.Generator) -> sp.csr_array | Array:
         """Documents of these lengths, from the first component."""
 
@@ -107,7 +126,7 @@ class FamilyEstimator(BaseEstimator):
         ``sample_weight`` is not spelled out in the signature because scikit-learn's check of it feeds fractions,
         which are not counts; that weights equal repetition is among our own tests.
         """
-        _check_smoothing(self.smoothing)
+        check_smoothing(self.smoothing)
         engine = get_engine(self.engine, self.n_jobs)
         counts = check_input(self, X, reset=True, integer=self._family.integer)
         resp = Assignment.single(check_weights(fit_params, counts.shape[0]))
@@ -115,7 +134,7 @@ class FamilyEstimator(BaseEstimator):
             raise ValueError(f"every document is empty: {type(self).__name__} has nothing to learn from")
         warn_empty(counts)
         chunks = engine.place(counts)
-        stats = total(engine.map(self._family.summarize, chunks, _slices(resp, chunks)))
+        stats = total(engine.map(self._family.summarize, chunks, slices(resp, chunks)))
         self._set_parameters(self._family.update(stats, smoothing=self.smoothing))
         return self
 
@@ -145,7 +164,7 @@ class FamilyEstimator(BaseEstimator):
         sizes = np.atleast_1d(np.asarray(lengths))
         if sizes.ndim != 1 or np.any(sizes < 0) or np.any(sizes != np.rint(sizes)):
             raise ValueError("lengths must be whole numbers, zero or more, one a document")
-        return self._family.sample(self._parameters, sizes.astype(np.int64), _generator(random_state))
+        return self._family.sample(self._parameters, sizes.astype(np.int64), generator(random_state))
 
     def _set_parameters(self, params: Parameters) -> None:
         """Keep the parameters and set the public attributes."""
@@ -183,23 +202,24 @@ class FamilyEstimator(BaseEstimator):
         return tags
 
 
+def log_normal_copies(values: Array, n_copies: int, scale: float, rng: np.random.Generator) -> Array:
+    """The first column, so many times, each entry times its own log-normal noise."""
+    return values[:, :1] * np.exp(scale * rng.standard_normal((len(values), n_copies)))
+
+
 def log_coefficient(counts: sp.csr_array) -> Array:
     """Log of the number of word sequences with these counts, ``n! / prod_w x_w!``."""
     chunk_sums = [gammaln(c.lengths + 1.0) - c.row_sums(gammaln(c.values + 1.0)) for c in cut(counts)]
     return np.concatenate(chunk_sums)
 
 
-def _slices(resp: Assignment, chunks: Any) -> list[Assignment]:
-    ends = np.cumsum([chunk.n_documents for chunk in chunks])
-    return [resp[end - chunk.n_documents : end] for end, chunk in zip(ends.tolist(), chunks, strict=True)]
-
-
-def _check_smoothing(smoothing: Any) -> None:
+def check_smoothing(smoothing: Any) -> None:
+    """Refuse what is not a finite number, zero or more."""
     if not isinstance(smoothing, int | float | np.number) or not np.isfinite(smoothing) or smoothing < 0:
         raise ValueError(f"smoothing must be a finite number, zero or more, not {smoothing!r}")
 
 
-def _generator(random_state: Any) -> np.random.Generator:
+def generator(random_state: Any) -> np.random.Generator:
     """A NumPy generator from None, a seed, a generator or scikit-learn's RandomState."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**32, dtype=np.uint64))

@@ -62,17 +62,44 @@ def _small_order(order: float, z: Array) -> Array:
 
 
 def bessel_ratio(order: float, z: Array) -> Array:
-    """``I_{order + 1}(z) / I_order(z)``, by Gauss's continued fraction (Lentz's method)."""
+    """``I_{order + 1}(z) / I_order(z)`` for order >= 0 and z >= 0.
+
+    Gauss's continued fraction where it is short (z below the order), else the uniform expansion of I'/I or, for small
+    orders, scipy's scaled functions.
+    """
     z = np.asarray(z, dtype=np.float64)
-    x = np.maximum(z, 1e-300)
-    tiny = 1e-30
-    value, c, d = np.full(x.shape, tiny), np.full(x.shape, tiny), np.zeros(x.shape)
-    for m in range(1, 100_000):
-        b = 2.0 * (order + m) / x
+    result = np.zeros(z.shape)
+    near = (z > 0) & (z <= max(order, _SMALL_ORDER))
+    result[near] = _continued_fraction(order, z[near])
+    far = z > max(order, _SMALL_ORDER)
+    x = z[far]
+    result[far] = _uniform_ratio(order, x) if order >= _SMALL_ORDER else ive(order + 1, x) / ive(order, x)
+    return result
+
+
+def _continued_fraction(order: float, z: Array) -> Array:
+    """Lentz's method."""
+    value, c, d = np.full(z.shape, 1e-30), np.full(z.shape, 1e-30), np.zeros(z.shape)
+    for m in range(1, 10_000):
+        b = 2.0 * (order + m) / z
         d = 1.0 / (b + d)
         c = b + 1.0 / c
-        change = c * d
-        value = value * change
-        if np.all(np.abs(change - 1.0) < 1e-15):
+        value = value * (c * d)
+        if np.all(np.abs(c * d - 1.0) < 1e-15):
             break
-    return np.where(z > 0, value, 0.0)
+    return value
+
+
+def _uniform_ratio(order: float, z: Array) -> Array:
+    """``I'/I - order / z``, with I' expanded as I is (Abramowitz & Stegun 9.7.9)."""
+    ratio = z / order
+    root = np.hypot(1.0, ratio)
+    t = 1.0 / root
+    value, slope = 1.0 + np.zeros_like(t), 1.0 + np.zeros_like(t)
+    before = Polynomial([1.0])
+    for k, u in enumerate(_DEBYE, start=1):
+        v = u(t) + t * (t**2 - 1.0) * (0.5 * before(t) + t * before.deriv()(t))
+        value += u(t) / order**k
+        slope += v / order**k
+        before = u
+    return (root * slope / value - 1.0) / ratio

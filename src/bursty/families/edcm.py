@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 from bursty.engines import Chunk, Levels, Resp
 from bursty.families import normaliser
-from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics
+from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, log_normal_copies
 from bursty.families.urn import length_term, solve_total
 
 Array = np.ndarray[Any, Any]
@@ -78,6 +78,10 @@ class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
         table += chunk.repeats[:, None]
         return table
 
+    def normalised(self) -> NormalisedEDCMFamily:
+        """The same family with probabilities that sum to one (and a slower log_prob)."""
+        return NormalisedEDCMFamily()
+
     def log_normaliser(self, chunk: Chunk, params: EDCMParameters) -> Array:
         """log Z_n(beta) of each document's length and each component: D x K."""
         values = chunk.length_values
@@ -86,9 +90,23 @@ class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
             table[:, k] = normaliser.log_normaliser(params.beta[:, k], values)
         return chunk.lengths_of(table)
 
+    def perturb(
+        self, params: EDCMParameters, n_components: int, scale: float, rng: np.random.Generator
+    ) -> EDCMParameters:
+        """Noise on every word's parameter."""
+        return EDCMParameters(log_normal_copies(params.beta, n_components, scale, rng))
+
     def sample(self, params: EDCMParameters, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
         """Exact draws from the normalised distribution."""
         return normaliser.sample(params.beta[:, 0], lengths, rng)
+
+
+class NormalisedEDCMFamily(EDCMFamily):
+    """Divides by the sum over all documents of a length. Fits as `EDCMFamily` does, which does not maximise this."""
+
+    def log_prob(self, chunk: Chunk, params: EDCMParameters) -> Array:
+        """Log-probabilities that sum to one over all documents of a length."""
+        return super().log_prob(chunk, params) - self.log_normaliser(chunk, params)
 
 
 def add_smoothing(weights: Array, amount: float) -> Array:
@@ -135,14 +153,12 @@ class EDCM(FamilyEstimator):
             Divide by Z_n(beta), so that the probabilities of all documents of a length sum to one. The papers
             leave it out, so their EDCM perplexities are too high.
         """
-        return self._log_prob(X, self._normalized if normalized else self._family.log_prob, coefficient)
+        family = NormalisedEDCMFamily() if normalized else self._family
+        return self._log_prob(X, family.log_prob, coefficient)
 
     def perplexity(self, X: Any, *, coefficient: bool = False, normalized: bool = False) -> float:
         """``exp(-sum_d log p(x_d) / sum_d n_d)``: the uncertainty about each word, in words. Lower is better."""
         return self._perplexity(X, self.log_prob(X, coefficient=coefficient, normalized=normalized))
-
-    def _normalized(self, chunk: Chunk, params: EDCMParameters) -> Array:
-        return self._family.log_prob(chunk, params) - EDCM._family.log_normaliser(chunk, params)
 
     def _set_parameters(self, params: EDCMParameters) -> None:  # type: ignore[override]
         super()._set_parameters(params)

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.engines import Chunk, Resp
-from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics
+from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, log_normal_copies
 
 Array = np.ndarray[Any, Any]
 
@@ -62,6 +62,13 @@ class MultinomialFamily(Family[MultinomialStatistics, MultinomialParameters]):
         """Sum of log theta over the tokens."""
         with np.errstate(divide="ignore"):
             return chunk.tokens(np.log(params.theta))
+
+    def perturb(
+        self, params: MultinomialParameters, n_components: int, scale: float, rng: np.random.Generator
+    ) -> MultinomialParameters:
+        """Noise on every word's parameter."""
+        theta = log_normal_copies(params.theta, n_components, scale, rng)
+        return MultinomialParameters(theta / theta.sum(axis=0))
 
     def sample(self, params: MultinomialParameters, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
         """Draw the tokens one by one from theta."""

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from bursty.engines import Assignment, Chunk, Resp
-from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics
+from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, log_normal_copies
 from bursty.families.bessel import bessel_ratio, log_iv
 
 Array = np.ndarray[Any, Any]
@@ -75,6 +75,13 @@ class VonMisesFisherFamily(Family[VMFStatistics, VMFParameters]):
         """Log-density of each document's direction under each component."""
         inverse = np.divide(1.0, chunk.norms, out=np.zeros(chunk.n_documents), where=chunk.norms > 0)
         return chunk.tokens(params.mu * params.kappa) * inverse[:, None] + log_constant(params.kappa, chunk.n_words)
+
+    def perturb(
+        self, params: VMFParameters, n_components: int, scale: float, rng: np.random.Generator
+    ) -> VMFParameters:
+        """Noise on every word's parameter."""
+        mu = log_normal_copies(params.mu, n_components, scale, rng)
+        return VMFParameters(mu / np.linalg.norm(mu, axis=0), np.repeat(params.kappa[:1], n_components))
 
     def sample(self, params: VMFParameters, lengths: Array, rng: np.random.Generator) -> Array:
         """Directions times the lengths: dense rows, whose entries may be negative (they are not counts).

@@ -1,0 +1,147 @@
+"""Expectation-maximization for mixtures of any family, with deterministic annealing.
+
+    E step   r_dk in proportion to mu_k p(x_d | k)^(1/T)           [Elkan2006] eq. 7
+    M step   mu_k = sum_d r_dk / D,   parameters = update(sum_d statistics of d, weighted by r_dk)
+
+The temperature T divides the log-likelihood only, not the mixing weights. A phase runs EM at one temperature until the
+mean log-evidence changes by less than ``tol`` in relative terms; the next phase starts where it ended.
+
+Every component's statistics get a trace of the whole corpus's (`FLOOR`), so that a word absent from a component keeps
+a tiny parameter and no document is stranded.
+
+| symbol | name | shape |
+|---|---|---|
+| r | responsibilities, ``resp`` | D x K, one chunk at a time |
+| mu | mixing weights | K |
+| T | temperature | |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bursty.engines import Chunk, Engine, total
+from bursty.families.base import Family, Parameters, Statistics
+from bursty.kernels.posterior import posterior
+
+Array = np.ndarray[Any, Any]
+
+FLOOR = 1e-6
+
+
+@dataclass(frozen=True)
+class Expectation(Statistics):
+    """What an E step gives: statistics, responsibility of each component, sum of the log-evidence."""
+
+    stats: Statistics
+    resp: Array
+    log_evidence: float
+
+
+@dataclass(frozen=True)
+class State:
+    """Where EM stands: all that the next step needs."""
+
+    params: Parameters
+    weights: Array
+
+
+@dataclass
+class Trace:
+    """What happened, one entry an iteration."""
+
+    phase: list[int] = field(default_factory=list)
+    temperature: list[float] = field(default_factory=list)
+    iteration: list[int] = field(default_factory=list)
+    log_likelihood: list[float] = field(default_factory=list)
+    weights: list[Array] = field(default_factory=list)
+
+    def add(self, phase: int, temperature: float, iteration: int, log_likelihood: float, weights: Array) -> None:
+        """Record an iteration."""
+        self.phase.append(phase)
+        self.temperature.append(temperature)
+        self.iteration.append(iteration)
+        self.log_likelihood.append(log_likelihood)
+        self.weights.append(weights)
+
+    def arrays(self) -> dict[str, Array]:
+        """The same as arrays."""
+        return {name: np.asarray(values) for name, values in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Temperatures, and when to stop at each."""
+
+    temperatures: Sequence[float] = (25.0, 5.0, 1.0)
+    max_iter: int = 100
+    tol: float = 1e-5
+
+
+def responsibilities(
+    chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: State, temperature: float = 1.0
+) -> tuple[Array, Array]:
+    """Posterior of each component (D x K) and log-evidence of each document.
+
+    A document with a label (0 or more) belongs to that component for certain; its evidence is that component's.
+    """
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(state.weights)
+    log_prob = family.log_prob(chunk, state.params)
+    if labels is None or not np.any(labels >= 0):
+        return posterior(log_prob, log_weights, temperature)
+    known = np.flatnonzero(labels >= 0)
+    own = log_prob[known, labels[known]] / temperature + log_weights[labels[known]]
+    resp, log_evidence = posterior(log_prob, log_weights, temperature)
+    resp[known] = 0.0
+    resp[known, labels[known]] = 1.0
+    log_evidence[known] = own
+    return resp, log_evidence
+
+
+def expect(
+    chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: State, temperature: float
+) -> Expectation:
+    """E step on a chunk, and the statistics that the M step needs of it."""
+    resp, log_evidence = responsibilities(chunk, labels, family, state, temperature)
+    finite = np.where(np.isfinite(log_evidence), log_evidence, 0.0)
+    return Expectation(family.summarize(chunk, resp), resp.sum(axis=0), float(finite.sum()))
+
+
+def maximise(family: Family[Any, Any], expectation: Expectation, start: Parameters | None = None) -> State:
+    """M step."""
+    weights = expectation.resp / expectation.resp.sum()
+    return State(family.update(expectation.stats.shrunk(FLOOR), start=start), weights)
+
+
+def anneal(
+    engine: Engine,
+    chunks: Sequence[Any],
+    labels: Sequence[Array | None],
+    family: Family[Any, Any],
+    state: State,
+    schedule: Schedule,
+    on_iteration: Callable[[Trace], None] = lambda trace: None,
+) -> tuple[State, Trace, bool]:
+    """Run EM through the temperatures. Returns the last state, the trace, and whether every phase converged."""
+    trace, all_converged = Trace(), True
+    for phase, temperature in enumerate(schedule.temperatures):
+        previous, converged = -np.inf, False
+        for iteration in range(schedule.max_iter):
+            step = partial(expect, family=family, state=state, temperature=temperature)
+            expectation = total(engine.map(step, chunks, labels))
+            log_likelihood = expectation.log_evidence / float(expectation.resp.sum())
+            trace.add(phase, temperature, iteration, log_likelihood, state.weights)
+            on_iteration(trace)
+            state = maximise(family, expectation, state.params)
+            if abs(log_likelihood - previous) <= schedule.tol * abs(log_likelihood):
+                converged = True
+                break
+            previous = log_likelihood
+        all_converged &= converged
+    return state, trace, all_converged

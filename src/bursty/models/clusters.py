@@ -1,0 +1,77 @@
+"""Reading clusters: what they are about, how large and how sure they are, which documents are at their core."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+Array = np.ndarray[Any, Any]
+
+
+class ClusterReading:
+    """Methods of a fitted mixture that tell a person what it found.
+
+    Attributes
+    ----------
+    sizes_ : ndarray of shape (n_components,)
+        Documents of each cluster.
+    confidence_ : ndarray of shape (n_components,)
+        Mean posterior of the documents' own cluster; NaN for a cluster without documents.
+    """
+
+    components_: Array
+    weights_: Array
+
+    def _read_clusters(self, resp: Array) -> None:
+        labels, n_components = resp.argmax(axis=1), resp.shape[1]
+        self.sizes_ = np.bincount(labels, minlength=n_components)
+        sums = np.bincount(labels, weights=resp.max(axis=1), minlength=n_components)
+        self.confidence_ = np.divide(sums, self.sizes_, out=np.full(n_components, np.nan), where=self.sizes_ > 0)
+
+    def top_words(self, n: int = 10, by: str = "discriminative") -> list[list[str]]:
+        """The words that say most about each cluster.
+
+        Parameters
+        ----------
+        n : int
+            Words a cluster.
+        by : {"discriminative", "parameter", "lift"}
+            "parameter": the words most likely in the cluster. "lift": those most over-represented in it. Both are
+            extremes (common words, rare words); "discriminative" weighs one with the other, ``p log(p / q)`` with q the
+            mixture of all clusters, the words that tell the cluster apart.
+        """
+        check_is_fitted(self)
+        scores = self.word_scores(by)
+        names = getattr(self, "feature_names_in_", None)
+        names = np.arange(scores.shape[1]).astype(str) if names is None else names
+        best = np.argsort(-scores, axis=1, kind="stable")[:, : max(0, n)]
+        return [[str(names[word]) for word in row] for row in best]
+
+    def word_scores(self, by: str = "discriminative") -> Array:
+        """What `top_words` ranks by: components x words."""
+        check_is_fitted(self)
+        p = self.components_ / np.maximum(self.components_.sum(axis=1, keepdims=True), 1e-300)
+        if by == "parameter":
+            return p
+        ratio = np.log(np.maximum(p, 1e-300)) - np.log(np.maximum(self.weights_ @ p, 1e-300))
+        if by == "lift":
+            return np.exp(ratio)
+        if by == "discriminative":
+            return p * ratio
+        raise ValueError(f'by must be "discriminative", "parameter" or "lift", not {by!r}')
+
+    def core_documents(self, X: Any, n: int = 5) -> list[Array]:
+        """Rows of the documents that are most clearly of each cluster.
+
+        Ranked by how much better their cluster explains them than the next best, in log-likelihood over the root of
+        their length: long documents are not preferred just for being long.
+        """
+        log_prob, lengths = self._component_log_prob(X)  # type: ignore[attr-defined]
+        labels = log_prob.argmax(axis=1)
+        ordered = np.sort(log_prob, axis=1)
+        margin = ordered[:, -1] - (ordered[:, -2] if log_prob.shape[1] > 1 else 0.0)
+        rank = margin / np.sqrt(np.maximum(lengths, 1.0))
+        members = [np.flatnonzero((labels == k) & (lengths > 0)) for k in range(log_prob.shape[1])]
+        return [rows[np.argsort(-rank[rows], kind="stable")[:n]] for rows in members]

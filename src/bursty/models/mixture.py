@@ -1,0 +1,396 @@
+"""Clustering with mixtures of any family: each document was made by one of K components.
+
+    log p(x) = log sum_k mu_k p(x | component k)
+
+fitted by EM with deterministic annealing (`bursty.inference.em`) from one of the starts of `bursty.inference.starts`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import ClassifierTags, Tags
+from sklearn.utils.validation import check_is_fitted
+
+from bursty.engines import get_engine, slices, total
+from bursty.families import get_family
+from bursty.families.base import check_smoothing, generator
+from bursty.inference import em
+from bursty.inference.starts import STARTS, Problem, from_responsibilities, labelled
+from bursty.models.clusters import ClusterReading
+from bursty.models.selection import DEFAULT_KS, Selection, select
+from bursty.progress import progress
+from bursty.validation import check_input, warn_empty
+
+Array = np.ndarray[Any, Any]
+
+
+class Mixture(ClusterReading, DensityMixin, BaseEstimator):
+    """Clusters of documents, by EM for a mixture of multinomial, DCM, EDCM or von Mises-Fisher components.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default 2
+        Number of clusters; "auto" finds it by held-out likelihood (see `select_components`).
+    family : {"edcm", "dcm", "multinomial", "vonmisesfisher"} or family estimator, default "edcm"
+        What a component is.
+    init : {"kmeans", "perturb"} or array of shape (n_documents, n_components), default "kmeans"
+        Where EM starts: the best of ten runs of spherical k-means on tf-idf, softened; the one-component fit with a
+        little noise for each component (Elkan 2006); or responsibilities.
+    temperatures : sequence of float, default (25, 5, 1)
+        Phases of the annealing; each divides the log-likelihoods. ``(1,)`` is plain EM.
+    perturbation : float, default 0.05
+        Standard deviation of the log-normal noise of ``init="perturb"``. With less, EM takes longer to leave the
+        one-component fit: lower ``tol`` with it.
+    n_init : int, default 1
+        Starts; the run of greatest likelihood is kept.
+    max_iter : int, default 200
+        Iterations at each temperature, at most.
+    tol : float, default 1e-6
+        A phase ends when the log-likelihood changes by less than this, in relative terms.
+    smoothing : float, default 0.01
+        After EM each component takes in this share of its weight from the whole corpus, and words the corpus never had
+        get this times the smallest parameter, so that unseen documents have a finite likelihood. 0 for plain maximum
+        likelihood.
+    warm_start : bool, default False
+        Start from where the last fit ended.
+    random_state : int, Generator or RandomState, optional
+        The same seed gives the same bits, whatever the number of threads.
+    engine : {"local"} or Engine
+        Where chunks of documents run.
+    n_jobs : int, optional
+        Threads; None means all cores.
+    verbose : int, default 0
+        Show progress.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_documents,)
+        The most probable component of each document.
+    weights_ : ndarray of shape (n_components,)
+        Mixing weights.
+    components_ : ndarray of shape (n_components, n_words)
+        The parameters of the components: theta, alpha, beta or mu.
+    n_iter_ : int
+        Iterations, all phases together.
+    lower_bound_ : float
+        Mean log-likelihood of a document.
+    converged_ : bool
+        Whether every phase ended before ``max_iter``.
+    trace_ : dict of arrays
+        phase, temperature, iteration, log_likelihood and weights of each iteration of the run that was kept.
+    classes_ : ndarray
+        The labels that were given, in semi-supervised fits: component i stands for ``classes_[i]``.
+
+    Notes
+    -----
+    Empty documents get the mixing weights as posterior and keep their row. A component that loses all its documents
+    keeps a weight near zero and is never a label.
+    """
+
+    def __init__(
+        self,
+        n_components: int | str = 2,
+        *,
+        family: Any = "edcm",
+        init: Any = "kmeans",
+        temperatures: Any = (25, 5, 1),
+        perturbation: float = 0.05,
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        smoothing: float = 0.01,
+        warm_start: bool = False,
+        random_state: Any = None,
+        engine: str = "local",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.family = family
+        self.init = init
+        self.temperatures = temperatures
+        self.perturbation = perturbation
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.smoothing = smoothing
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : documents x words counts (dense, sparse, frame or Corpus)
+        y : array of shape (n_documents,), optional
+            Labels of some documents, -1 for the others (semi-supervised EM: labelled documents stay in the component
+            of their label, and EM starts from them unless ``init`` is an array). A y without any -1 is ignored, as
+            clustering does.
+        """
+        schedule = self._check_parameters()
+        counts = check_input(self, X, reset=True, integer=get_family(self.family).integer)
+        if counts.nnz == 0:
+            raise ValueError("every document is empty: there is nothing to cluster")
+        warn_empty(counts)
+        rng = generator(self.random_state)
+        labels = self._known_labels(y, counts.shape[0])
+        problem = self._problem(counts, labels, self._choose_n_components(X, counts.shape[0]))
+        starting = [self._start(problem, labels, rng) for _ in range(1 if self._continues() else self.n_init)]
+        runs = [self._run(problem, state, schedule) for state in starting]
+        state, trace, converged = max(runs, key=lambda run: run[1].log_likelihood[-1])
+        if not converged:
+            warnings.warn(
+                f"EM did not converge within {self.max_iter} iterations at every temperature: "
+                "raise max_iter or tol, or take the result as it is",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self._n_batches = 0
+        self._state = state
+        self._running = self._expectation(problem) * (1.0 / counts.shape[0])
+        self._finish(problem, state, self._running)
+        self.trace_, self.converged_, self.n_iter_ = trace.arrays(), converged, len(trace.phase)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> Array:
+        """Find the clusters and give each document's."""
+        return self.fit(X, y).labels_
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from a chunk of a stream: online EM with a step that decays as (t + 2)^-0.6.
+
+        The first call fits its documents as `fit` does, so give it enough of them; the following ones mix their
+        statistics into those of the stream and update the components once.
+        """
+        if not hasattr(self, "_state"):
+            return self.fit(X, y)
+        counts = check_input(self, X, reset=False, integer=get_family(self.family).integer)
+        labels = self._known_labels(y, counts.shape[0])
+        problem = self._problem(counts, labels, len(self.weights_))
+        batch = self._expectation(problem) * (1.0 / counts.shape[0])
+        self._n_batches += 1
+        step = (self._n_batches + 2.0) ** -0.6
+        self._running = self._running * (1.0 - step) + batch * step
+        self._finish(problem, em.maximise(problem.family, self._running), self._running)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The most probable component of each document."""
+        return self._posterior(X)[0].argmax(axis=1)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posterior of each component for each document."""
+        return self._posterior(X)[0]
+
+    def score_samples(self, X: Any, *, normalized: bool = False) -> Array:
+        """Log-likelihood of each document, as one sequence of words.
+
+        With ``normalized`` (EDCM only) each component's probabilities are divided by their exact sum.
+        """
+        return self._posterior(X, normalized)[1]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood of a document."""
+        return float(np.mean(self.score_samples(X)))
+
+    def perplexity(self, X: Any, *, normalized: bool = False) -> float:
+        """``exp(-sum_d log p(x_d) / sum_d n_d)``; lower is better. Not defined for von Mises-Fisher components."""
+        if get_family(self.family).name == "vonmisesfisher":
+            raise ValueError(
+                "a mixture of von Mises-Fisher components has no perplexity: it is a density on directions"
+            )
+        log_prob = self.score_samples(X, normalized=normalized)
+        n_tokens = float(check_input(self, X, reset=False, integer=get_family(self.family).integer).sum())
+        if n_tokens == 0:
+            raise ValueError("perplexity is per word, and these documents have none")
+        return float(np.exp(-log_prob.sum() / n_tokens))
+
+    def sample(self, lengths: Any, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw a document of each of these lengths, and the component that made it."""
+        check_is_fitted(self)
+        rng, family = generator(random_state), get_family(self.family)
+        sizes = np.atleast_1d(np.asarray(lengths, dtype=np.int64))
+        labels = rng.choice(len(self.weights_), size=len(sizes), p=self.weights_)
+        order = np.argsort(labels, kind="stable")
+        parts = [
+            family.sample(self._state.params.component(k), sizes[labels == k], rng)
+            for k in range(len(self.weights_))
+            if np.any(labels == k)
+        ]
+        documents = sp.csr_array(sp.vstack(parts)) if sp.issparse(parts[0]) else np.vstack(parts)
+        return documents[np.argsort(order)], labels
+
+    def _check_parameters(self) -> em.Schedule:
+        get_family(self.family)
+        check_smoothing(self.smoothing)
+        if not isinstance(self.perturbation, int | float | np.number) or not self.perturbation > 0:
+            raise ValueError(f"perturbation must be a number above 0, not {self.perturbation!r}")
+        temperatures = np.atleast_1d(np.asarray(self.temperatures, dtype=np.float64))
+        if temperatures.ndim != 1 or len(temperatures) == 0 or not np.all(temperatures > 0):
+            raise ValueError(f"temperatures must be positive numbers, such as (25, 5, 1), not {self.temperatures!r}")
+        if self.n_components != "auto" and not _whole(self.n_components):
+            raise ValueError(f'n_components must be a whole number above 0 or "auto", not {self.n_components!r}')
+        for name in ("n_init", "max_iter"):
+            if not _whole(getattr(self, name)):
+                raise ValueError(f"{name} must be a whole number above 0, not {getattr(self, name)!r}")
+        if isinstance(self.init, str) and self.init not in STARTS:
+            raise ValueError(f"init must be one of {', '.join(map(repr, STARTS))} or an array, not {self.init!r}")
+        return em.Schedule(tuple(temperatures.tolist()), int(self.max_iter), float(self.tol))
+
+    def _choose_n_components(self, X: Any, n_documents: int) -> int:
+        if self.n_components == "auto":
+            self.selection_: Selection = select(self, X, [k for k in DEFAULT_KS if k <= n_documents // 2] or [1])
+            return self.selection_.n_components
+        if self.n_components > n_documents:  # type: ignore[operator]
+            raise ValueError(
+                f"n_samples={n_documents} should be >= n_components={self.n_components}: "
+                f"{n_documents} documents cannot make {self.n_components} clusters"
+            )
+        return int(self.n_components)
+
+    def _known_labels(self, y: Any, n_documents: int) -> Array | None:
+        """Component of each labelled document, -1 for the others; None where y says nothing."""
+        if y is None:
+            return None
+        values = np.asarray(y)
+        if values.shape != (n_documents,):
+            raise ValueError(f"y has shape {values.shape} for {n_documents} documents: give one label a document")
+        if values.dtype.kind not in "iu" or not np.any(values == -1) or np.all(values == -1):
+            return None
+        self.classes_ = np.unique(values[values != -1])
+        if self.n_components != "auto" and len(self.classes_) > int(self.n_components):
+            raise ValueError(
+                f"y has {len(self.classes_)} classes but n_components is {self.n_components}: "
+                "each class needs a component"
+            )
+        return np.where(values == -1, -1, np.searchsorted(self.classes_, values)).astype(np.int32)
+
+    def _problem(self, counts: sp.csr_array, labels: Array | None, n_components: int) -> Problem:
+        engine = get_engine(self.engine, self.n_jobs)
+        chunks = engine.place(counts)
+        known = [None] * len(chunks) if labels is None else slices(labels, chunks)
+        return Problem(engine, get_family(self.family), counts, chunks, known, n_components, float(self.perturbation))
+
+    def _continues(self) -> bool:
+        return bool(self.warm_start) and hasattr(self, "_state")
+
+    def _start(self, problem: Problem, labels: Array | None, rng: np.random.Generator) -> em.State:
+        if self._continues():
+            if self._state.params.n_components != problem.n_components:
+                raise ValueError("warm_start needs the number of components of the last fit; use warm_start=False")
+            return self._state
+        if isinstance(self.init, str):
+            return STARTS[self.init](problem, rng) if labels is None else labelled(problem, labels, rng)
+        resp = np.asarray(self.init, dtype=np.float64)
+        shape = problem.counts.shape[0], problem.n_components
+        if resp.shape != shape or not np.all(np.isfinite(resp)) or np.any(resp < 0) or np.any(resp.sum(axis=1) <= 0):
+            raise ValueError(
+                f"init must give {shape[0]} documents x {shape[1]} components responsibilities, none negative, "
+                f"none all zero; it has shape {resp.shape}"
+            )
+        return from_responsibilities(problem, resp / resp.sum(axis=1, keepdims=True))
+
+    def _run(self, problem: Problem, state: em.State, schedule: em.Schedule) -> tuple[em.State, em.Trace, bool]:
+        steps = len(schedule.temperatures) * schedule.max_iter
+        with progress("clustering", steps, bool(self.verbose)) as report:
+
+            def on_iteration(trace: em.Trace) -> None:
+                report(f"T = {trace.temperature[-1]:g}, log-likelihood {trace.log_likelihood[-1]:.4f}")
+
+            args = problem.engine, problem.chunks, problem.labels, problem.family
+            return em.anneal(*args, state, schedule, on_iteration)
+
+    def _expectation(self, problem: Problem) -> em.Expectation:
+        step = partial(em.expect, family=problem.family, state=self._state, temperature=1.0)
+        return total(problem.engine.map(step, problem.chunks, problem.labels))
+
+    def _finish(self, problem: Problem, state: em.State, expectation: em.Expectation) -> None:
+        """Smooth the components, then label the documents with them."""
+        self._state = state
+        if self.smoothing > 0:
+            stats = expectation.stats.shrunk(em.FLOOR + self.smoothing * state.weights)
+            self._state = em.State(problem.family.update(stats, smoothing=self.smoothing), state.weights)
+        self.weights_ = state.weights
+        self.components_ = self._state.params.table.T
+        step = partial(em.responsibilities, family=problem.family, state=self._state)
+        results = list(problem.engine.map(step, problem.chunks, problem.labels))
+        resp = np.concatenate([resp for resp, _ in results])
+        self.lower_bound_ = float(np.mean(np.concatenate([evidence for _, evidence in results])))
+        self.labels_ = resp.argmax(axis=1)
+        self._read_clusters(resp)
+
+    def _component_log_prob(self, X: Any) -> tuple[Array, Array]:
+        """Log-probability of each document under each component, and the documents' lengths."""
+        check_is_fitted(self)
+        family = get_family(self.family)
+        engine = get_engine(self.engine, self.n_jobs)
+        chunks = engine.place(check_input(self, X, reset=False, integer=family.integer))
+        parts = list(engine.map(partial(family.log_prob, params=self._state.params), chunks))
+        return np.concatenate(parts), np.concatenate([chunk.lengths for chunk in chunks])
+
+    def _posterior(self, X: Any, normalized: bool = False) -> tuple[Array, Array]:
+        check_is_fitted(self)
+        family = get_family(self.family)
+        counts = check_input(self, X, reset=False, integer=family.integer)
+        if normalized:
+            if family.name != "edcm":
+                raise ValueError(f"normalized=True is for EDCM components; {family.name} is normalised as it is")
+            family = family.normalised()  # type: ignore[attr-defined]
+        engine = get_engine(self.engine, self.n_jobs)
+        chunks = engine.place(counts)
+        step = partial(em.responsibilities, family=family, state=self._state)
+        results = list(engine.map(step, chunks, [None] * len(chunks)))
+        return np.concatenate([resp for resp, _ in results]), np.concatenate([evidence for _, evidence in results])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.input_tags.categorical = True
+        # scikit-learn's checks ask for it of whatever takes sparse input and has predict_proba.
+        tags.classifier_tags = ClassifierTags(multi_class=self.n_components != 2)
+        return tags
+
+
+def select_components(X: Any, ks: Any = None, criterion: str = "heldout", cv: int = 5, **parameters: Any) -> Selection:
+    """How many clusters? Fit each number and compare.
+
+    Parameters
+    ----------
+    X : documents x words counts
+    ks : sequence of int, optional
+        The numbers to compare; by default a growing sequence from 1 to 30.
+    criterion : {"heldout", "bic", "icl"}
+        Mean log-likelihood of documents left out (the larger, the better), or the Bayesian information criterion, or
+        that with the entropy of the assignment added, both as a gain per document (the larger, the better). With
+        thousands of words BIC and ICL count every word of every component as a parameter and ask for very few clusters.
+    cv : int
+        Folds, for "heldout".
+    **parameters
+        Of `Mixture`.
+
+    Returns
+    -------
+    Selection
+        The table (number, score, standard error) and the choice, ``n_components``.
+    """
+    mixture = Mixture(**parameters)
+    n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
+    return select(
+        mixture, X, list(ks) if ks is not None else [k for k in DEFAULT_KS if k <= n_documents // 2], criterion, cv
+    )
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value > 0)
