@@ -142,9 +142,16 @@ def test_log_rising_table():
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = gammaln(alpha[words] + values[:, None]) - gammaln(alpha[words])
     expected[2:, 0] = -np.inf
-    for kernel in both(polya.log_rising_table):
+    np.testing.assert_allclose(polya.log_rising_table(first, values, alpha), expected, rtol=1e-12)
+    for steps, add_up in zip(both(polya.rising_steps), both(polya.add_up_steps), strict=True):
         out = np.full((5, 2), np.nan)
-        kernel(first, values, alpha, out, 0, 3)
+        steps(first, values, alpha, out, 0, 3)
+        np.testing.assert_allclose(
+            out, [[0.3, 2.0], [1.3 * 2.3 * 3.3, 3.0 * 4.0 * 5.0], [0.0, 5.0], [1.0, 6.0], [1, 1]]
+        )
+        with np.errstate(divide="ignore"):
+            np.log(out, out=out)
+        add_up(first, values, alpha, out, 0, 3)
         np.testing.assert_allclose(out, expected, rtol=1e-12)
 
 
@@ -181,18 +188,24 @@ def test_solve_pairs_gives_every_word_the_slope():
     polya.tail_sums(first, tails, 0, 4)
     lambdas = np.array([0.3, 20.0])
     words, components = np.repeat(np.array([0, 1, 3], dtype=np.int32), 2), np.tile(np.array([0, 1], dtype=np.int32), 3)
+    pair_first = np.array([0, 2, 4, 4, 6], dtype=np.int32)
     for kernel in both(maximise.solve_pairs):
-        alpha, sums, slopes = np.full(6, 1e-3), np.full((1, 2), np.nan), np.full((1, 2), np.nan)
-        kernel(words, components, first, values, tails, lambdas, 1e-9, alpha, sums, slopes, 0, 1)
+        alpha, slope, sums, slopes = np.full(6, 1e-3), np.zeros(6), np.full((1, 2), np.nan), np.full((1, 2), np.nan)
+        kernel(pair_first, components, first, values, tails, lambdas, 100, alpha, slope, sums, slopes, 0, 1)
         for word, k, a in zip(words, components, alpha, strict=True):
             cells = slice(first[word], first[word + 1])
             g = weights[cells, k] @ (digamma(a + values[cells]) - digamma(a))
             assert g == pytest.approx(lambdas[k], rel=1e-12)
         np.testing.assert_allclose(sums[0], [alpha[::2].sum(), alpha[1::2].sum()], rtol=1e-13)
-        np.testing.assert_array_less(0.0, slopes)
+        np.testing.assert_allclose(slopes[0], [slope[::2].sum(), slope[1::2].sum()], rtol=1e-13)
         before = alpha.copy()
-        kernel(words, components, first, values, tails, np.array([0.3, 0.0]), 1e-9, alpha, sums, slopes, 0, 1)
+        kernel(
+            pair_first, components, first, values, tails, np.array([0.3, 0.0]), 100, alpha, slope, sums, slopes, 0, 1
+        )
         np.testing.assert_array_equal(alpha[1::2], before[1::2])
+        nearby = alpha.copy()
+        kernel(pair_first, components, first, values, tails, lambdas * 1.0001, 100, nearby, slope, sums, slopes, 0, 1)
+        np.testing.assert_allclose((before - nearby) / (0.0001 * lambdas[components]), slope, rtol=1e-3)
 
 
 def test_repeated_pairs():
@@ -200,9 +213,10 @@ def test_repeated_pairs():
     values = np.array([1, 3, 1, 2], dtype=np.int32)
     tails = np.array([[2.0, 3.0], [1.0, 0.0], [5.0, 0.0], [4.0, 0.0]])
     for kernel in both(maximise.repeated_pairs):
-        types, words, components, single = kernel(first, values, tails)
+        types, pair_first, components, single = kernel(first, values, tails)
         np.testing.assert_array_equal(types, [[2, 3], [0, 0], [5, 0], [4, 0]])
-        np.testing.assert_array_equal(np.stack([words, components], axis=1), [[0, 0], [3, 0]])
+        np.testing.assert_array_equal(pair_first, [0, 1, 1, 1, 2])
+        np.testing.assert_array_equal(components, [0, 0])
         np.testing.assert_array_equal(single, [5.0, 3.0])
 
 
@@ -210,8 +224,8 @@ def test_repeated_pairs_of_many_words():
     values = np.full(5000, 2, dtype=np.int32)
     first = np.arange(5001, dtype=np.int32)
     for kernel in both(maximise.repeated_pairs):
-        _, words, components, single = kernel(first, values, np.ones((5000, 3)))
-        np.testing.assert_array_equal(words, np.repeat(np.arange(5000), 3))
+        _, pair_first, components, single = kernel(first, values, np.ones((5000, 3)))
+        np.testing.assert_array_equal(pair_first, 3 * np.arange(5001))
         np.testing.assert_array_equal(components, np.tile(np.arange(3), 5000))
         np.testing.assert_array_equal(single, 0.0)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as peer
 
-from bursty.metrics import mutual_information, normalized_mutual_information
+from bursty.metrics import match_clusters, mutual_information, normalized_mutual_information
 from metrics import oracles_metrics as oracle
 
 METHODS = ("geometric", "arithmetic", "min", "max")
@@ -97,3 +97,20 @@ def test_errors(measure, a, b, message):
 def test_unknown_method():
     with pytest.raises(ValueError, match="method must be one of 'geometric', 'arithmetic'"):
         normalized_mutual_information([0], [0], method="median")
+
+
+def test_match_clusters():
+    true = np.array(["x", "x", "x", "y", "y", "z"])
+    pred = np.array([2, 2, 0, 0, 0, 5])
+    assert match_clusters(true, pred) == {2: "x", 0: "y", 5: "z"}
+    # More clusters than labels: the largest agreement wins, the rest stand for nothing.
+    assert match_clusters([0, 0, 0, 0], [1, 1, 1, 2]) == {1: 0}
+
+
+@given(st.integers(0, 1000))
+def test_match_clusters_undoes_a_relabelling(seed):
+    rng = np.random.default_rng(seed)
+    true = np.concatenate([np.arange(4), rng.integers(0, 4, 30)])
+    names = rng.permutation(4)
+    matched = match_clusters(true, names[true])
+    assert all(matched[names[label]] == label for label in range(4))

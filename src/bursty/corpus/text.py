@@ -205,7 +205,7 @@ def count_texts(texts: Iterable[str], **options: Any) -> tuple[sp.csr_array, Arr
 def _fixed_index(options: TextOptions) -> dict[str, int]:
     if options.filters:
         raise ValueError("a given vocabulary stays as it is: leave out min_df, max_df and drop_most_common")
-    words = list(options.vocabulary or ())
+    words = [] if options.vocabulary is None else list(options.vocabulary)
     index = {word: position for position, word in enumerate(words)}
     if len(index) < len(words) or not words:
         raise ValueError("the given vocabulary must have at least one word, and every word once")

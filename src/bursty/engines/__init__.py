@@ -7,7 +7,19 @@ kernels only.
 
 from __future__ import annotations
 
-from bursty.engines.base import Engine, get_engine, total
+from bursty.engines.base import Engine, LocalEngine, get_engine, total
 from bursty.engines.chunks import CHUNK_SIZE, Assignment, Chunk, Levels, Resp, cut, slices
 
-__all__ = ["CHUNK_SIZE", "Assignment", "Chunk", "Engine", "Levels", "Resp", "cut", "get_engine", "slices", "total"]
+__all__ = [
+    "CHUNK_SIZE",
+    "Assignment",
+    "Chunk",
+    "Engine",
+    "Levels",
+    "LocalEngine",
+    "Resp",
+    "cut",
+    "get_engine",
+    "slices",
+    "total",
+]

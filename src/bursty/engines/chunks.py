@@ -128,6 +128,13 @@ class Chunk:
         return order.transpose(self.indptr, self.indices, self.values, self.n_words)
 
     @cached_property
+    def _pattern_by_word(self) -> tuple[Array, Array]:
+        """Where each word's documents start, and which they are: half of `_by_word`, for those who need no counts."""
+        if "_by_word" in self.__dict__:
+            return self._by_word[:2]
+        return order.transpose(self.indptr, self.indices, self.values[:0], self.n_words)[:2]
+
+    @cached_property
     def _by_level(self) -> tuple[Array, Array, Array, Array]:
         return order.order_levels(*self._by_word)
 
@@ -192,8 +199,7 @@ class Chunk:
             out = np.zeros((self.n_words, resp.n_components))
             gather.tally_by_row(self.indptr, self.indices, resp.labels, resp.weights, out)
             return out
-        starts, rows, _ = self._by_word
-        return self._gather(starts, rows, resp)
+        return self._gather(*self._pattern_by_word, resp)
 
     def sum_tokens(self, resp: Resp) -> Array:
         """Weighted counts of each word: words x components."""

@@ -33,11 +33,8 @@ from bursty.kernels import maximise, polya, threads
 Array = np.ndarray[Any, Any]
 
 _MAX_STEPS = 100
-# Newton squares what is left: after a step this small, one more is the last.
+# Newton squares what is left: a step this small is the last.
 _NEAR = 1e-6
-# Inside EM.
-_WARM_STEPS = 2
-_ROUGH = 0.1
 
 
 @dataclass(frozen=True)
@@ -78,9 +75,7 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
 
     def log_prob(self, chunk: Chunk, params: DCMParameters) -> Array:
         """The rising factorials of the levels, then one sparse sum."""
-        first, values = chunk.level_first, chunk.level_values
-        table = np.empty((len(values), params.n_components))
-        threads.run(polya.log_rising_table, first * np.int64(table.shape[1]), first, values, params.alpha, table)
+        table = polya.log_rising_table(chunk.level_first, chunk.level_values, params.alpha)
         log_prob = chunk.levels(table)
         log_prob += length_term(chunk, params.s)
         return log_prob
@@ -107,11 +102,11 @@ def maximise_alpha(levels: Levels, lengths: Levels, start: Array | None = None) 
     ``h(s)``, the slope of the length term. So lambda is the one unknown: given it, every alpha_w is a scalar equation
     (`_WordUrns`), and Newton's method on ``log h(s) - log lambda`` in log lambda finds it, kept inside a bracket.
 
-    Without ``start`` it begins at the EDCM's solution and goes on to machine precision. From a ``start``, two steps are
-    taken and the words are solved roughly: inside EM, where the statistics move from one iteration to the next, that
+    Without ``start`` it begins at the EDCM's solution and goes on to machine precision. From a ``start``, one step is
+    taken, and one for each word: inside EM, where the statistics move from one iteration to the next, that
     is as good (it is a step up, and at EM's fixed point nothing is left to do) and several times cheaper.
     """
-    n_steps, tolerance = (_MAX_STEPS, _NEAR) if start is None else (_WARM_STEPS, _ROUGH)
+    n_steps = _MAX_STEPS if start is None else 1
     urns, urn = _WordUrns(levels), LengthUrn(lengths)
     totals = urns.types.sum(axis=0)
     no_repeat, one_word = limits(totals, lengths)
@@ -121,10 +116,9 @@ def maximise_alpha(levels: Levels, lengths: Levels, start: Array | None = None) 
     urns.start(urns.types * scale if start is None else start)
     log_lambda = np.log(np.where(active, urn(np.where(active, s, 1.0))[0], 1.0))
     low, high = np.full(len(s), -np.inf), np.full(len(s), np.inf)
-    last = False
     for _ in range(n_steps):
         lambdas = np.where(active, np.exp(log_lambda), 0.0)
-        s, slopes = urns.solve(lambdas, tolerance)
+        s, slopes = urns.solve(lambdas, n_steps)
         no_repeat |= active & (s > S_MAX)
         one_word |= active & (s < S_MIN)
         active &= ~no_repeat & ~one_word
@@ -140,9 +134,8 @@ def maximise_alpha(levels: Levels, lengths: Levels, start: Array | None = None) 
         step = np.where(good, step, inside)
         change = np.abs(step - log_lambda)
         log_lambda = np.where(active, step, log_lambda)
-        if last:
+        if np.all(change[active] < _NEAR):
             break
-        last = bool(np.all(change[active] < _NEAR))
     alpha = urns.alpha(np.exp(log_lambda))
     if no_repeat.any() or one_word.any():
         _set_limits(alpha, levels, urns.types, no_repeat, one_word)
@@ -160,27 +153,31 @@ class _WordUrns:
         self.levels = levels
         self.tails = tails(levels)
         pairs = maximise.repeated_pairs(levels.first, levels.values, self.tails)
-        self.types, self.words, self.components, self.single = pairs
-        n_blocks = -(-len(self.words) // maximise.BLOCK)
+        self.types, self.pair_first, self.components, self.single = pairs
+        self.words = np.repeat(np.arange(levels.n_items), np.diff(self.pair_first))
+        n_blocks = -(-levels.n_items // maximise.BLOCK)
         self._sums, self._slopes = np.empty((2, n_blocks, len(self.single)))
-        cost = np.append(0, np.cumsum(np.diff(levels.first)[self.words], dtype=np.int64))
-        self._cost = cost[np.minimum(np.arange(n_blocks + 1) * maximise.BLOCK, len(self.words))]
+        cost = np.append(0, np.cumsum(np.diff(levels.first) * np.diff(self.pair_first), dtype=np.int64))
+        self._cost = cost[np.minimum(np.arange(n_blocks + 1) * maximise.BLOCK, levels.n_items)]
 
     def start(self, alpha: Array) -> None:
         """Where to start from."""
         self._alpha = np.maximum(alpha[self.words, self.components], 1e-300)
+        self._slope = np.zeros_like(self._alpha)
 
-    def solve(self, lambdas: Array, tolerance: float) -> tuple[Array, Array]:
+    def solve(self, lambdas: Array, n_steps: int) -> tuple[Array, Array]:
         """Sum of alpha and of ``-1 / g'`` over the words, for each component with a positive lambda."""
-        args = self.words, self.components, self.levels.first, self.levels.values, self.tails
-        threads.run(maximise.solve_pairs, self._cost, *args, lambdas, tolerance, self._alpha, self._sums, self._slopes)
+        self._lambdas = lambdas
+        args = self.pair_first, self.components, self.levels.first, self.levels.values, self.tails, lambdas, n_steps
+        threads.run(maximise.solve_pairs, self._cost, *args, self._alpha, self._slope, self._sums, self._slopes)
         inverse = np.divide(1.0, lambdas, out=np.zeros_like(lambdas), where=lambdas > 0)
         return self._sums.sum(axis=0) + self.single * inverse, self._slopes.sum(axis=0) + self.single * inverse**2
 
     def alpha(self, lambdas: Array) -> Array:
-        """The solutions, W x K."""
+        """The solutions, W x K: those of the last solve, moved along their slopes to these lambdas."""
         result = self.types / lambdas
-        result[self.words, self.components] = self._alpha
+        moved = self._alpha - self._slope * (lambdas - self._lambdas)[self.components]
+        result[self.words, self.components] = np.maximum(moved, result[self.words, self.components])
         return result
 
 

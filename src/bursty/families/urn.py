@@ -27,11 +27,9 @@ _MAX_STEPS = 200
 
 def length_term(chunk: Chunk, s: Array) -> Array:
     """``log Gamma(s) - log Gamma(s + n)`` of each document and component: D x K."""
-    values = chunk.length_values
-    table = np.empty((len(values), len(s)))
-    first = np.array([0, len(values)], dtype=np.int32)
+    first = np.array([0, len(chunk.length_values)], dtype=np.int32)
     # A component that holds nothing (s = 0) gives its documents probability 0 through their words.
-    polya.log_rising_table(first, values, np.where(s > 0, s, 1.0)[None, :], table, 0, 1)
+    table = polya.log_rising_table(first, chunk.length_values, np.where(s > 0, s, 1.0)[None, :])
     return -chunk.lengths_of(table)
 
 

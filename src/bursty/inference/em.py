@@ -6,8 +6,8 @@
 The temperature T divides the log-likelihood only, not the mixing weights. A phase runs EM at one temperature until the
 mean log-evidence changes by less than ``tol`` in relative terms; the next phase starts where it ended.
 
-Every component's statistics get a trace of the whole corpus's (`FLOOR`), so that a word absent from a component keeps
-a tiny parameter and no document is stranded.
+Every component also gets a trace (`FLOOR`) of every document, so that a word absent from a component keeps a tiny
+parameter and no document is stranded.
 
 | symbol | name | shape |
 |---|---|---|
@@ -110,13 +110,15 @@ def expect(
     """E step on a chunk, and the statistics that the M step needs of it."""
     resp, log_evidence = responsibilities(chunk, labels, family, state, temperature)
     finite = np.where(np.isfinite(log_evidence), log_evidence, 0.0)
-    return Expectation(family.summarize(chunk, resp), resp.sum(axis=0), float(finite.sum()))
+    weights = resp.sum(axis=0)
+    resp += FLOOR
+    return Expectation(family.summarize(chunk, resp), weights, float(finite.sum()))
 
 
 def maximise(family: Family[Any, Any], expectation: Expectation, start: Parameters | None = None) -> State:
     """M step."""
     weights = expectation.resp / expectation.resp.sum()
-    return State(family.update(expectation.stats.shrunk(FLOOR), start=start), weights)
+    return State(family.update(expectation.stats, start=start), weights)
 
 
 def anneal(
@@ -139,6 +141,7 @@ def anneal(
             trace.add(phase, temperature, iteration, log_likelihood, state.weights)
             on_iteration(trace)
             state = maximise(family, expectation, state.params)
+            del expectation  # as large as the parameters: gone before the next one is made
             if abs(log_likelihood - previous) <= schedule.tol * abs(log_likelihood):
                 converged = True
                 break

@@ -29,7 +29,7 @@ def tfidf_directions(counts: sp.csr_array) -> sp.csr_array:
 
 
 def spherical_kmeans(
-    engine: Engine, directions: sp.csr_array, n_clusters: int, rng: np.random.Generator, max_iter: int = 50
+    engine: Engine, directions: sp.csr_array, n_clusters: int, rng: np.random.Generator, max_iter: int = 20
 ) -> tuple[Array, float]:
     """Label of each document, and the mean cosine with its centre."""
     chunks = engine.place(directions)

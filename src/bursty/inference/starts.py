@@ -20,8 +20,10 @@ from bursty.inference.spherical import spherical_kmeans, tfidf_directions
 
 Array = np.ndarray[Any, Any]
 
-#: k-means is run this many times; the run whose documents lie nearest their centres is kept.
+#: k-means is run ten times, on large corpora less often (about so many non-zeros times components in all, but at
+#: least twice); the run whose documents lie nearest their centres is kept.
 KMEANS_RUNS = 10
+KMEANS_WORK = 1e8
 #: A document's own cluster gets this much of it at the start, all components share the rest.
 CONFIDENCE = 0.9
 

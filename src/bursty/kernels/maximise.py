@@ -10,11 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from bursty.kernels.compile import kernel
-from bursty.kernels.polya import inverse_sums
+from bursty.kernels.polya import SHORT, inverse_sums
 
-# Sums over pairs are added up within blocks of this many, then block by block: the same bits for any threads.
-BLOCK = 4096
-_MAX_STEPS = 100
+# Sums over words are added up within blocks of this many, then block by block: the same bits for any threads.
+BLOCK = 1024
+# Newton squares what is left: a relative change this small is the last.
+_SMALL = 1e-6
 
 
 @kernel
@@ -43,76 +44,92 @@ def repeated_pairs(first, values, tails):  # type: ignore[no-untyped-def]
     Returns
     -------
     types : weight of the documents that have the word, W x K; equivalent to ``tails[first[w]]`` where w has levels
-    words, components : the pairs, in order
+    pair_first, components : where each word's pairs begin, and the component of each
     single : sum of types over the other pairs, K
     """
     n_words, n_components = len(first) - 1, tails.shape[1]
     types = np.zeros((n_words, n_components))
     single = np.zeros(n_components)
     n_pairs = 0
-    words, components = np.empty(1024, dtype=np.int32), np.empty(1024, dtype=np.int32)
+    pair_first = np.zeros(n_words + 1, dtype=np.int32)
+    components = np.empty(1024, dtype=np.int32)
     for word in range(n_words):
+        pair_first[word + 1] = n_pairs
         begin, end = first[word], first[word + 1]
         if begin == end:
             continue
-        if n_pairs + n_components > len(words):
-            size = 2 * len(words) + n_components
-            old_words, old_components = words, components
-            words, components = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
-            words[:n_pairs], components[:n_pairs] = old_words[:n_pairs], old_components[:n_pairs]
+        if n_pairs + n_components > len(components):
+            longer = np.empty(2 * len(components) + n_components, dtype=np.int32)
+            longer[:n_pairs] = components[:n_pairs]
+            components = longer
         for k in range(n_components):
             total = tails[begin, k]
             types[word, k] = total
             if total > 0.0 and (values[begin] > 1 or (end > begin + 1 and tails[begin + 1, k] > 0.0)):
-                words[n_pairs], components[n_pairs] = word, k
+                components[n_pairs] = k
                 n_pairs += 1
             else:
                 single[k] += total
-    return types, words[:n_pairs].copy(), components[:n_pairs].copy(), single
+        pair_first[word + 1] = n_pairs
+    return types, pair_first, components[:n_pairs].copy(), single
 
 
 @kernel
-def solve_pairs(words, components, first, values, tails, lambdas, tolerance, alpha, sums, slopes, start, stop):  # type: ignore[no-untyped-def]
-    """Solve ``g_w(alpha[i]) = lambdas[k]`` for the pairs i = (w, k) of blocks ``start`` to ``stop``.
+def solve_pairs(  # type: ignore[no-untyped-def]
+    pair_first, components, first, values, tails, lambdas, max_steps, alpha, slope, sums, slopes, start, stop
+):
+    """Solve ``g_w(alpha[i]) = lambdas[k]`` for the pairs i = (w, k) of the words in blocks ``start`` to ``stop``.
 
     Newton on 1/g, which is concave and increasing in a: every step lands at or left of the root, so from there on
-    the way up is monotone. ``alpha`` holds the starting values; a component whose lambda is not positive is left
-    alone. ``sums[block, k]`` gets the sum of alpha, ``slopes[block, k]`` that of ``-1 / g'``.
+    the way up is monotone; at most ``max_steps``. ``alpha`` holds the starting values; a component whose lambda is not
+    positive is left alone. ``slope`` gets ``-d alpha / d lambda``; ``sums[block, k]`` and ``slopes[block, k]`` the sums
+    of both. The components of a word go through the loops side by side, which the processor's vector units reward.
     """
+    n_words, n_components = len(first) - 1, len(lambdas)
+    a, g, q, tail = np.empty(n_components), np.empty(n_components), np.empty(n_components), np.empty(n_components)
     for block in range(start, stop):
         sums[block] = 0.0
         slopes[block] = 0.0
-        for pair in range(block * BLOCK, min(len(words), (block + 1) * BLOCK)):
-            word, k = words[pair], components[pair]
+        for word in range(block * BLOCK, min(n_words, (block + 1) * BLOCK)):
+            pairs, size = pair_first[word], pair_first[word + 1] - pair_first[word]
             begin, end = first[word], first[word + 1]
-            lam = lambdas[k]
-            if lam <= 0.0:
-                continue
-            least = tails[begin, k] / lam
-            a = max(alpha[pair], least)
-            slope = 0.0
-            for _ in range(_MAX_STEPS):
-                g, q, lo = 0.0, 0.0, 0
+            for i in range(size):
+                k = components[pairs + i]
+                a[i] = max(alpha[pairs + i], tails[begin, k] / lambdas[k]) if lambdas[k] > 0.0 else 1.0
+            for _ in range(max_steps if size > 0 else 0):
+                for i in range(size):
+                    g[i], q[i] = 0.0, 0.0
+                lo = 0
                 for level in range(begin, end):
-                    tail = tails[level, k]
-                    if tail <= 0.0:
-                        break
                     hi = values[level]
-                    if hi == lo + 1:
-                        inverse = 1.0 / (a + lo)
-                        part = tail * inverse
-                        g += part
-                        q += part * inverse
+                    for i in range(size):
+                        tail[i] = tails[level, components[pairs + i]]
+                    if hi - lo <= SHORT:
+                        for j in range(lo, hi):
+                            for i in range(size):
+                                inverse = 1.0 / (a[i] + j)
+                                part = tail[i] * inverse
+                                g[i] += part
+                                q[i] += part * inverse
                     else:
-                        g_step, q_step = inverse_sums(a, lo, hi)
-                        g += tail * g_step
-                        q += tail * q_step
+                        for i in range(size):
+                            first_sum, second_sum = inverse_sums(a[i], lo, hi)
+                            g[i] += tail[i] * first_sum
+                            q[i] += tail[i] * second_sum
                     lo = hi
-                before = a
-                a = max(least, a + g * (g / lam - 1.0) / q)
-                slope = (g / lam) ** 2 / q
-                if abs(a - before) <= tolerance * a:
+                largest_change = 0.0
+                for i in range(size):
+                    k = components[pairs + i]
+                    if lambdas[k] > 0.0:
+                        before = a[i]
+                        a[i] = max(tails[begin, k] / lambdas[k], before + g[i] * (g[i] / lambdas[k] - 1.0) / q[i])
+                        slope[pairs + i] = (g[i] / lambdas[k]) ** 2 / q[i]
+                        largest_change = max(largest_change, abs(a[i] - before) / a[i])
+                if largest_change <= _SMALL:
                     break
-            alpha[pair] = a
-            sums[block, k] += a
-            slopes[block, k] += slope
+            for i in range(size):
+                k = components[pairs + i]
+                if lambdas[k] > 0.0:
+                    alpha[pairs + i] = a[i]
+                    sums[block, k] += a[i]
+                    slopes[block, k] += slope[pairs + i]

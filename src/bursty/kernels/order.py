@@ -16,7 +16,7 @@ _FEW = 256
 
 @kernel
 def transpose(indptr, indices, values, n_columns):  # type: ignore[no-untyped-def]
-    """Columns of a sparse matrix: where each starts, the rows it has, and what it holds there.
+    """Columns of a sparse matrix: where each starts, the rows it has, and what it holds there (unless values is empty).
 
     Equivalent to ``csc = csr_array((values, indices, indptr)).tocsc(); csc.indptr, csc.indices, csc.data``.
     """
@@ -32,7 +32,8 @@ def transpose(indptr, indices, values, n_columns):  # type: ignore[no-untyped-de
         for cell in range(indptr[row], indptr[row + 1]):
             column = indices[cell]
             rows[free[column]] = row
-            column_values[free[column]] = values[cell]
+            if len(values) > 0:
+                column_values[free[column]] = values[cell]
             free[column] += 1
     return starts, rows, column_values
 

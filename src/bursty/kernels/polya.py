@@ -19,13 +19,17 @@ so everything below is a sum over j. Levels cut it into steps: between two count
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
+from bursty.kernels import threads
 from bursty.kernels.compile import kernel
 
+Array = np.ndarray[Any, Any]
+
 # Steps up to this long are summed term by term; longer ones use asymptotic series, from this argument on.
-_SHORT = 16
+SHORT = 16
 _LARGE = 10.0
 
 
@@ -42,7 +46,7 @@ def log_rising(a, lo, hi):  # type: ignore[no-untyped-def]
     Equivalent to ``scipy.special.gammaln(a + hi) - scipy.special.gammaln(a + lo)``, without its cancellation.
     """
     total, product = 0.0, 1.0
-    while lo < hi and (hi - lo <= _SHORT or a + lo < _LARGE):
+    while lo < hi and (hi - lo <= SHORT or a + lo < _LARGE):
         product *= a + lo
         lo += 1
         if product > 1e100 or product < 1e-100:
@@ -69,7 +73,7 @@ def inverse_sums(a, lo, hi):  # type: ignore[no-untyped-def]
     Equivalent to differences of ``scipy.special.digamma`` and (with the sign turned) ``polygamma(1, .)``.
     """
     first, second = 0.0, 0.0
-    while lo < hi and (hi - lo <= _SHORT or a + lo < _LARGE):
+    while lo < hi and (hi - lo <= SHORT or a + lo < _LARGE):
         inverse = 1.0 / (a + lo)
         first += inverse
         second += inverse * inverse
@@ -96,17 +100,56 @@ def _trigamma_rest(x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def log_rising_table(first, values, alpha, out, start, stop):  # type: ignore[no-untyped-def]
-    """Log rising factorials of every level: ``out[i, k] = log_rising(alpha[w, k], 0, values[i])`` for i of word w."""
-    n_components = alpha.shape[1]
+def rising_steps(first, values, alpha, out, start, stop):  # type: ignore[no-untyped-def]
+    """From level to level, the factor by which the rising factorial grows (1 where the step is long).
+
+    Equivalent to ``out[i, k] = prod(alpha[w, k] + arange(v[i - 1], v[i]))`` for i of word w, v[i - 1] = 0 at its first.
+    """
     for word in range(start, stop):
+        lo = 0
         for level in range(first[word], first[word + 1]):
-            lo = 0 if level == first[word] else values[level - 1]
             hi = values[level]
-            for k in range(n_components):
-                a = alpha[word, k]
-                step = _log(a + lo) if hi == lo + 1 else log_rising(a, lo, hi)
-                out[level, k] = step if lo == 0 else out[level - 1, k] + step
+            if hi == lo + 1:
+                for k in range(alpha.shape[1]):
+                    out[level, k] = alpha[word, k] + lo
+            else:
+                for k in range(alpha.shape[1]):
+                    product = 1.0
+                    if hi - lo <= SHORT:
+                        for j in range(lo, hi):
+                            product *= alpha[word, k] + j
+                    out[level, k] = product
+            lo = hi
+
+
+@kernel
+def add_up_steps(first, values, alpha, out, start, stop):  # type: ignore[no-untyped-def]
+    """From logs of steps to logs of rising factorials: ``out[i, k] = log_rising(alpha[w, k], 0, values[i])``."""
+    for word in range(start, stop):
+        lo = 0
+        for level in range(first[word], first[word + 1]):
+            hi = values[level]
+            if hi - lo > SHORT:
+                for k in range(alpha.shape[1]):
+                    out[level, k] = log_rising(alpha[word, k], lo, hi)
+            if level > first[word]:
+                for k in range(alpha.shape[1]):
+                    out[level, k] += out[level - 1, k]
+            lo = hi
+
+
+def log_rising_table(first: Array, values: Array, alpha: Array) -> Array:
+    """Log rising factorials of every level and component: levels x K.
+
+    Two passes of kernels around one of NumPy's vectorised logarithm, which beats a logarithm in the loop.
+    """
+    table = np.empty((len(values), alpha.shape[1]))
+    cost = first * np.int64(alpha.shape[1])
+    threads.run(rising_steps, cost, first, values, alpha, table)
+    with np.errstate(divide="ignore"):
+        np.log(table, out=table)
+    threads.run(add_up_steps, cost, first, values, alpha, table)
+    return table
 
 
 @kernel

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bursty.metrics.bursts import CountProbabilities, burstiness, count_probabilities
 from bursty.metrics.classification import break_even
-from bursty.metrics.clustering import mutual_information, normalized_mutual_information
+from bursty.metrics.clustering import match_clusters, mutual_information, normalized_mutual_information
 from bursty.metrics.likelihood import perplexity
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "break_even",
     "burstiness",
     "count_probabilities",
+    "match_clusters",
     "mutual_information",
     "normalized_mutual_information",
     "perplexity",

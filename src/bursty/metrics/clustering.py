@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 Array = np.ndarray[Any, Any]
 
@@ -84,6 +85,28 @@ def normalized_mutual_information(labels_true: Any, labels_pred: Any, *, method:
     if min(entropies) == 0.0:
         return 0.0
     return min(1.0, _information(true, pred) / _MEANS[method](*entropies))
+
+
+def match_clusters(labels_true: Any, labels_pred: Any) -> dict[Any, Any]:
+    """The label that each cluster stands for: one for one, so that as many documents as possible agree.
+
+    Returns
+    -------
+    dict
+        Cluster to label; a cluster that is left over (there may be more clusters than labels) has none.
+
+    Examples
+    --------
+    >>> match_clusters(["a", "a", "b", "b"], [1, 1, 0, 7])
+    {0: 'b', 1: 'a'}
+    """
+    true, pred = _codes(labels_true, labels_pred)
+    clusters, labels = np.unique(np.asarray(labels_pred)), np.unique(np.asarray(labels_true))
+    agree = np.zeros((len(clusters), len(labels)), dtype=np.int64)
+    np.add.at(agree, (pred, true), 1)
+    rows, columns = linear_sum_assignment(-agree)
+    pairs = zip(clusters[rows].tolist(), labels[columns].tolist(), agree[rows, columns], strict=True)
+    return {cluster: label for cluster, label, size in pairs if size > 0}
 
 
 def _codes(labels_true: Any, labels_pred: Any) -> tuple[Array, Array]:

@@ -41,7 +41,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
     family : {"edcm", "dcm", "multinomial", "vonmisesfisher"} or family estimator, default "edcm"
         What a component is.
     init : {"kmeans", "perturb"} or array of shape (n_documents, n_components), default "kmeans"
-        Where EM starts: the best of ten runs of spherical k-means on tf-idf, softened; the one-component fit with a
+        Where EM starts: the best of several runs of spherical k-means on tf-idf, softened; the one-component fit with a
         little noise for each component (Elkan 2006); or responsibilities.
     temperatures : sequence of float, default (25, 5, 1)
         Phases of the annealing; each divides the log-likelihoods. ``(1,)`` is plain EM.
@@ -319,7 +319,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         """Smooth the components, then label the documents with them."""
         self._state = state
         if self.smoothing > 0:
-            stats = expectation.stats.shrunk(em.FLOOR + self.smoothing * state.weights)
+            stats = expectation.stats.shrunk(self.smoothing * state.weights)
             self._state = em.State(problem.family.update(stats, smoothing=self.smoothing), state.weights)
         self.weights_ = state.weights
         self.components_ = self._state.params.table.T

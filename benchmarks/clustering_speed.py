@@ -1,0 +1,132 @@
+"""Mixtures against scikit-learn's KMeans, exact DCM against EDCM, and time against size."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+import warnings
+from functools import partial
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from benchmarks.timing import side_by_side, table
+from bursty import Mixture, datasets
+from bursty.engines import LocalEngine
+from bursty.families import get_family
+from bursty.inference import em
+from bursty.inference.spherical import tfidf_directions
+from bursty.inference.starts import Problem, perturb
+
+
+def dcm_against_edcm(rounds=5):
+    rows = []
+    for name, k in (("classic400", 3), ("nips391", 9)):
+        corpus = datasets.load(name)
+        models = {f: Mixture(k, family=f, init="perturb", smoothing=0.0, random_state=0) for f in ("edcm", "dcm")}
+        times = side_by_side({f: partial(model.fit, corpus) for f, model in models.items()}, rounds)
+        rows.append((name, 1e3 * times["edcm"], 1e3 * times["dcm"], times["dcm"] / times["edcm"], "<= 3"))
+    table("Clustering to convergence", rows, ("corpus", "EDCM ms", "DCM ms", "DCM / EDCM", "goal"))
+
+
+def problem_of(counts, k, n_jobs=None):
+    engine = LocalEngine(n_jobs)
+    chunks = engine.place(counts)
+    return Problem(engine, get_family("edcm"), counts, chunks, [None] * len(chunks), k, 0.05)
+
+
+def iteration(problem, state):
+    """One EM iteration: E step, statistics, M step."""
+    schedule = em.Schedule((1.0,), 1, 0.0)
+    args = problem.engine, problem.chunks, problem.labels, problem.family
+    return em.anneal(*args, state, schedule)[0]
+
+
+def against_kmeans(counts, rounds=3):
+    directions = tfidf_directions(counts)
+    rows = []
+    for k in (20, 100):
+        problem = problem_of(counts, k)
+        state = iteration(problem, perturb(problem, np.random.default_rng(0)))
+        centres = directions[:k].toarray()
+
+        def lloyd(n_iter, k=k, centres=centres):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                return KMeans(k, init=centres, n_init=1, max_iter=n_iter, tol=0.0, algorithm="lloyd").fit(directions)
+
+        times = side_by_side(
+            {
+                "six": lambda: lloyd(6),
+                "one": lambda: lloyd(1),
+                "em": lambda problem=problem, state=state: iteration(problem, state),
+            },
+            rounds,
+        )
+        per_iteration = (times["six"] - times["one"]) / 5
+        rows.append((k, 1e3 * per_iteration, 1e3 * times["em"], per_iteration / times["em"], ">= 3"))
+    table("One iteration on 20 newsgroups", rows, ("K", "Lloyd ms", "EDCM EM ms", "times faster", "goal"))
+
+    times = side_by_side(
+        {
+            "KMeans(n_init=1)": lambda: KMeans(20, n_init=1, random_state=0).fit(directions),
+            "Mixture(20)": lambda: Mixture(20, random_state=0).fit(counts),
+        },
+        rounds=1,
+    )
+    rows = [(name, t, t / times["KMeans(n_init=1)"], "<= 1" if "Mix" in name else "") for name, t in times.items()]
+    table("Whole fit on 20 newsgroups, K = 20", rows, ("what", "seconds", "x KMeans", "goal"))
+
+
+def growth(counts):
+    """Time of an iteration against documents and against K, over two decades each."""
+    rows = []
+    for n in (188, 1882, 18828):
+        problem = problem_of(counts[:n], 20)
+        rows.append(_growth_row(f"{n} documents", counts[:n].nnz, 20, problem))
+    for k in (2, 20, 200):
+        rows.append(_growth_row(f"{k} components", counts[:4000].nnz, k, problem_of(counts[:4000], k)))
+    table("An iteration against size", rows, ("what", "non-zeros x K", "ms", "ns per non-zero and component"))
+
+
+def _growth_row(what, nnz, k, problem):
+    state = iteration(problem, perturb(problem, np.random.default_rng(0)))
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        iteration(problem, state)
+        seconds.append(time.perf_counter() - start)
+    median = float(np.median(seconds))
+    return what, nnz * k, 1e3 * median, 1e9 * median / (nnz * k)
+
+
+def memory(counts, k=20):
+    """Peak of what Python allocates in a fit beyond the data, in tables of words x components."""
+    one_table = counts.shape[1] * k * 8
+    data = counts.data.nbytes + counts.indices.nbytes + counts.indptr.nbytes
+    tracemalloc.start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        Mixture(k, init="perturb", random_state=0, max_iter=2, smoothing=0.0).fit(counts)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    rows = [(data / 2**20, one_table / 2**20, peak / 2**20, (peak - data) / one_table)]
+    table(
+        "Memory of a fit on 20 newsgroups, K = 20",
+        rows,
+        ("data MB", "W x K table MB", "peak beyond the input MB", "less one copy of the data, in tables"),
+    )
+
+
+def main() -> None:
+    dcm_against_edcm()
+    counts = sp.csr_array(datasets.load("20news-18828").filter_words(min_df=2).counts)
+    against_kmeans(counts)
+    growth(counts)
+    memory(counts)
+
+
+if __name__ == "__main__":
+    main()
