@@ -12,19 +12,30 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bursty import datasets, families, metrics
     from bursty.corpus import Corpus, read_corpus
+    from bursty.models.classify import BayesClassifier
     from bursty.models.mixture import Mixture, select_components
 
 __version__ = "0.1.0"
 
 _SUBMODULES = ("corpus", "datasets", "engines", "families", "metrics")
 _OBJECTS = {
+    "BayesClassifier": "bursty.models.classify",
     "Corpus": "bursty.corpus",
     "Mixture": "bursty.models.mixture",
     "read_corpus": "bursty.corpus",
     "select_components": "bursty.models.mixture",
 }
 
-__all__ = ["Corpus", "Mixture", "datasets", "families", "metrics", "read_corpus", "select_components"]
+__all__ = [
+    "BayesClassifier",
+    "Corpus",
+    "Mixture",
+    "datasets",
+    "families",
+    "metrics",
+    "read_corpus",
+    "select_components",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from scipy.io import loadmat
 
+from bursty import datasets
 from bursty.metrics import burstiness, count_probabilities
 from metrics import oracles_metrics as oracle
 
@@ -44,7 +44,7 @@ def test_burstiness_does_not_overflow():
 
 @pytest.mark.corpus
 def test_burstiness_of_nips391(data_dir):
-    counts = loadmat(data_dir / "nips391.mat")["counts"]
+    counts = datasets.load("nips391").counts
     assert round(burstiness(counts), 2) == 2.64
     per_word = burstiness(counts, axis="word")
     pairs = np.asarray((counts > 0).sum(axis=0)).ravel()
@@ -109,7 +109,7 @@ def test_curves_of_nothing():
 
 @pytest.mark.corpus
 def test_curves_of_nips391(data_dir):
-    counts = loadmat(data_dir / "nips391.mat")["counts"]
+    counts = datasets.load("nips391").counts
     curves = count_probabilities(counts)
     assert curves.n_words == {"common": 500, "average": 5000, "rare": 1371}
     dense = counts.toarray()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import io
 import struct
+import warnings
 import zlib
 from typing import Any, BinaryIO
 
@@ -70,7 +71,10 @@ def load_variables(source: Source) -> dict[str, Any]:
         raise ValueError(f"{source.name} is not a MATLAB file of version 5 to 7: save it again with -v7")
     _measure(content, source.name)
     try:
-        loaded = loadmat(io.BytesIO(content), chars_as_strings=True)
+        with warnings.catch_warnings():
+            # Which sparse class it gives is about to change in scipy; either is taken here.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            loaded = loadmat(io.BytesIO(content), chars_as_strings=True)
     except Exception as error:  # the reader has no error class of its own
         raise ValueError(f"{source.name} is damaged or not a MATLAB file: {error}") from error
     found = {name: _simplify(value) for name, value in loaded.items() if not name.startswith("__")}

@@ -1,0 +1,21 @@
+"""Classification by Bayes' rule with any family.
+
+| module | what it has |
+|---|---|
+| `classifier` | the estimator |
+| `settings` | its parameters, checked |
+| `labels` | y in all its forms |
+| `layout` | which groups of documents are modelled: classes, complements, several labels a document |
+| `smoothing` | a constant, or a pull towards the corpus |
+| `heldout` | what is learned from documents held out |
+| `calibration`, `priors` | how sure to be |
+| `evidence` | scores of the held-out documents, quickly |
+| `transforms`, `presets` | the heuristics and the names of the papers |
+| `explain` | why a document goes to its class |
+"""
+
+from __future__ import annotations
+
+from bursty.models.classify.classifier import BayesClassifier
+
+__all__ = ["BayesClassifier"]

@@ -1,0 +1,170 @@
+"""Probabilities that can be trusted: scores divided by a temperature that is learned on held-out documents.
+
+A bag of words counts every word as new evidence. Words of one document say the same thing over and over, so
+posteriors pile up near 0 and 1: far too sure, and the surer the longer the document. Dividing the log-likelihood by
+a temperature T takes the excess back, and T may depend on the document:
+
+    log p(k | x) = log p(k) + score_k(x) / T(x) + const
+    log T(x) = a + b log(1 + n) + c log(1 + m),         m^2 = sum_w (x_w log(D / df_w))^2
+
+n is the number of tokens, m the Euclidean length of the document with idf weights: evidence that comes from few
+words, repeated, is worth less than the same amount from many. At a = b = c = 0 this is Bayes' rule as it stands.
+The three numbers minimise the log loss of documents that the model was not fitted to. The order of the classes of a
+document never changes where classes are equally common.
+
+How much the frequency of a class should count is learned with them, unless the prior is given: p(k) is proportional
+to its share of the training documents to the power 1 + d. Where a document may have any number of classes, every
+class has its own logistic probability, and d is a bias that they share:
+``logit p(k | x) = logit p(k) + d + score_k(x) / T(x)``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit, log_expit
+
+Array = np.ndarray[Any, Any]
+
+# The pull of a, b, c, d towards 0: as strong as one document's log loss at 3. Decides only where documents are few.
+_PRIOR = 1.0 / 9.0
+_MAX_STEPS = 60
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """``coefficients`` a, b, c of log T."""
+
+    coefficients: tuple[float, float, float]
+
+    def of(self, features: Array) -> Array:
+        """T of each document."""
+        return np.exp(features @ np.array(self.coefficients))
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A temperature, d, and the mean log loss they reach."""
+
+    temperature: Temperature
+    tilt: float
+    loss: float
+
+
+def document_features(counts: sp.csr_array, idf: Array) -> Array:
+    """1, log(1 + n) and log(1 + m) of each document."""
+    n_documents = counts.shape[0]
+    rows = np.repeat(np.arange(n_documents), np.diff(counts.indptr))
+    tokens = np.bincount(rows, weights=counts.data, minlength=n_documents)
+    squares = np.bincount(rows, weights=(counts.data * idf[counts.indices]) ** 2, minlength=n_documents)
+    return np.column_stack([np.ones(n_documents), np.log1p(tokens), np.log1p(np.sqrt(squares))])
+
+
+def fit_temperature(
+    scores: Array,
+    truth: Array,
+    features: Array,
+    offset: Array,
+    direction: Array,
+    weights: Array,
+    *,
+    multilabel: bool = False,
+    start: Fitted | None = None,
+) -> Fitted:
+    """The temperature and the d of least log loss on these documents.
+
+    Parameters
+    ----------
+    scores, truth : documents x classes
+        Scores of a model that has not seen the documents, and 1 where the document has the class.
+    features : documents x 3
+    offset, direction : per class
+        What is added to the scores: ``offset + d direction``. The offset are log prior probabilities (log odds if
+        ``multilabel``); where the direction is 0 there is no d.
+    weights : per document
+    start : Fitted, optional
+        A guess that saves time.
+    """
+    if not multilabel:
+        scores = scores - scores.mean(axis=1, keepdims=True)
+    scores = np.clip(scores, -1e6, 1e6)  # a class that cannot have the document has score -inf
+    problem = _Problem(scores, truth, features, offset, direction, weights, multilabel)
+    guess = np.array([*start.temperature.coefficients, start.tilt]) if start else np.array([1.0, 0.0, 0.0, 0.0])
+    x, loss = _newton(problem, guess)
+    if not multilabel and x[3] < -1.0:  # rare classes are never more probable than common ones: d is -1
+        problem = replace(problem, offset=offset - direction, direction=np.zeros_like(direction))
+        x, loss = _newton(problem, np.array([*x[:3], 0.0]))
+        x[3] = -1.0
+    a, b, c, d = x.tolist()
+    return Fitted(Temperature((a, b, c)), d, loss)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Log loss as a function of x = (a, b, c, d), with a weak pull towards 0."""
+
+    scores: Array
+    truth: Array
+    features: Array
+    offset: Array
+    direction: Array
+    weights: Array
+    multilabel: bool
+
+    def __call__(self, x: Array) -> tuple[float, Array, Array]:
+        """Value, slope, and a curvature that is never negative.
+
+        The loss of a document, with h = score / T, has slope -sum (p - y) h in log T and sum (p - y) v in d, v being
+        the direction; its curvature is that of the log-partition function, and what comes from h'' = h if positive.
+        """
+        heated = self.scores * np.exp(np.clip(-self.features @ x[:3], -50, 50))[:, None]
+        value, proba = _log_loss(heated + (self.offset + x[3] * self.direction), self.truth, self.multilabel)
+        error, share, pull = proba - self.truth, self.weights / self.weights.sum(), _PRIOR / self.weights.sum()
+        spread = proba * (1.0 - proba) if self.multilabel else proba
+        across = spread * heated
+        slope, second, cross = (error * heated).sum(axis=1), (across * heated).sum(axis=1), across @ self.direction
+        tilt = spread @ self.direction**2
+        if not self.multilabel:
+            mean, mean_tilt = across.sum(axis=1), proba @ self.direction
+            second, cross, tilt = second - mean**2, cross - mean * mean_tilt, tilt - mean_tilt**2
+        hessian = np.empty((4, 4))
+        hessian[:3, :3] = self.features.T @ ((share * (second + np.maximum(slope, 0.0)))[:, None] * self.features)
+        hessian[3, :3] = hessian[:3, 3] = -(share * cross) @ self.features
+        hessian[3, 3] = share @ tilt
+        gradient = np.append(-(share * slope) @ self.features, share @ (error @ self.direction))
+        return float(share @ value + 0.5 * pull * x @ x), gradient + pull * x, hessian + pull * np.eye(4)
+
+
+def _newton(problem: _Problem, x: Array) -> tuple[Array, float]:
+    """Newton's method with steps halved until the loss falls."""
+    value, slope, curvature = problem(x)
+    for _ in range(_MAX_STEPS):
+        step = -np.linalg.solve(curvature, slope)
+        step *= min(1.0, 3.0 / max(np.abs(step).max(), 1e-300))
+        gain = -slope @ step
+        if gain < 1e-9:
+            break
+        for _ in range(30):
+            new = problem(x + step)
+            if new[0] <= value - 1e-4 * gain:
+                break
+            step, gain = step / 2, gain / 2
+        else:
+            break
+        x = x + step
+        value, slope, curvature = new
+    return x, value
+
+
+def _log_loss(logits: Array, truth: Array, multilabel: bool) -> tuple[Array, Array]:
+    """Log loss of each document, and the probabilities of the classes."""
+    if multilabel:
+        return -(log_expit(logits) + (truth - 1.0) * logits).sum(axis=1), expit(logits)
+    logits -= logits.max(axis=1, keepdims=True)
+    proba = np.exp(logits)
+    total = proba.sum(axis=1, keepdims=True)
+    proba /= total
+    return np.log(total[:, 0]) - (truth * logits).sum(axis=1), proba

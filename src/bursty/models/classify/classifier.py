@@ -1,0 +1,433 @@
+"""Bayes' rule with any family: one distribution of documents per class.
+
+    p(k | x) = p(k) p(x | k) / sum_j p(j) p(x | j)
+
+Fitting is one sum over the documents with the labels as responsibilities, and one `update` of the family; the
+statistics add, so batches can come one after the other. What is modelled per class, and how that makes a score, is in
+`layout`; how parameters are smoothed in `smoothing`; how probabilities are calibrated in `calibration`.
+
+| symbol | name | shape |
+|---|---|---|
+| p(k) | exp(``class_log_prior_``) | K |
+| p(x given k) | ``parameters_``, of the family | W x K |
+| T | ``temperature_`` | one a document |
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit, log_expit, logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from bursty.engines import CHUNK_SIZE, Chunk, get_engine, total
+from bursty.families.base import Parameters, Statistics
+from bursty.kernels import threads
+from bursty.models.classify import explain as explaining
+from bursty.models.classify import priors
+from bursty.models.classify.calibration import Temperature, document_features
+from bursty.models.classify.evidence import Evidence
+from bursty.models.classify.heldout import (
+    LEAST_HELD_OUT,
+    HeldOut,
+    Problem,
+    Sample,
+    discount,
+    document_weights,
+    drop_words,
+)
+from bursty.models.classify.labels import Targets, check_targets
+from bursty.models.classify.layout import Layout, map_columns
+from bursty.models.classify.presets import preset
+from bursty.models.classify.settings import Settings
+from bursty.models.classify.smoothing import Shrinkage, Smoothing, Urns
+from bursty.models.classify.transforms import Transform
+from bursty.validation import check_counts, check_input, check_weights, warn_empty
+
+Array = np.ndarray[Any, Any]
+
+
+class _Parameter:
+    """A parameter that is not an attribute: kept in the instance, listed by get_params, unseen by hasattr.
+
+    scikit-learn takes whatever has a ``transform`` for a transformer, and a parameter of that name is none.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        raise AttributeError(f"{self.name} is a parameter of this classifier, not a method: see get_params()")
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        instance.__dict__[self.name] = value
+
+
+class BayesClassifier(ClassifierMixin, BaseEstimator):
+    """Bayes' rule with a multinomial, DCM or EDCM per class.
+
+    Without parameters everything is learned: classes are pulled towards the corpus by an amount that is best for
+    documents held out, and probabilities are calibrated on these. With a number for ``smoothing`` it is the
+    classifier of the papers, with no learning besides the family's own.
+
+    Parameters
+    ----------
+    family : {"dcm", "edcm", "multinomial", "vonmisesfisher"} or family estimator, default "dcm"
+        How a class makes a document. An estimator such as ``DCM(smoothing=0.1)`` brings its smoothing along.
+    complement : bool, default False
+        Model, for each class, the documents of all others, and choose the class whose others explain the document
+        worst.
+    transform : {None, "log", "tfidf"}, default None
+        log(1 + x), or that times log(D / df) with documents scaled to length 1. For the multinomial.
+    normalize_weights : bool, default False
+        Divide a class's log-parameters by their sum (Rennie et al. 2003). For the multinomial.
+    smoothing : float, "auto", "shrink" or None, default None
+        A number: added in the family's own way (to every count of the multinomial; to every parameter of DCM and
+        EDCM, times the smallest of them). "auto": the number of least log loss on held-out documents. "shrink": a
+        pull of every class towards the corpus, learned likewise. None: that of ``family`` if it is an estimator,
+        else "shrink" where it applies and "auto" where it does not (with ``normalize_weights``).
+    class_prior : {"auto", "uniform", "empirical"} or array of shape (n_classes,), default "auto"
+        Probabilities of the classes before a document is seen. "auto" is "uniform", as in the papers, where
+        probabilities are not calibrated; where they are, it is the share of the documents to a power that is learned
+        with the temperature.
+    calibrate : {"auto", "temperature", None}, default "auto"
+        Divide log-likelihoods by a temperature fitted on held-out documents. "auto" does it where smoothing is
+        learned from these.
+    engine : {"local"} or Engine
+        Where chunks of documents run.
+    n_jobs : int, optional
+        Threads; None means all cores. The result does not depend on it.
+    verbose : int, default 0
+        1 reports what was learned, and words that are ignored, on stderr.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels; for multi-label y the names of its columns.
+    class_count_ : ndarray of shape (n_classes,)
+        Weight of the documents of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+    parameters_ : Parameters of the family
+        One column per class (for ``complement``, of all other documents).
+    smoothing_ : Constant or Shrinkage
+        What was used.
+    temperature_ : Temperature or None
+        How probabilities are calibrated.
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> from bursty.models.classify import BayesClassifier
+    >>> X, y = [[3, 0, 1], [2, 0, 0], [0, 2, 1], [0, 3, 1]], ["cats", "cats", "dogs", "dogs"]
+    >>> BayesClassifier(smoothing=0.01).fit(X, y).predict([[1, 0, 0], [0, 1, 2]]).tolist()
+    ['cats', 'dogs']
+    """
+
+    transform = _Parameter()
+
+    def __init__(
+        self,
+        family: Any = "dcm",
+        *,
+        complement: bool = False,
+        transform: str | None = None,
+        normalize_weights: bool = False,
+        smoothing: float | str | None = None,
+        class_prior: Any = "auto",
+        calibrate: str | None = "auto",
+        engine: Any = "local",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.family = family
+        self.complement = complement
+        self.transform = transform
+        self.normalize_weights = normalize_weights
+        self.smoothing = smoothing
+        self.class_prior = class_prior
+        self.calibrate = calibrate
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with ``deep`` those of a family estimator as well."""
+        params = {name: vars(self)[name] for name in self._get_param_names()}
+        if deep and isinstance(self.family, BaseEstimator):
+            params |= {f"family__{name}": value for name, value in self.family.get_params().items()}
+        return params
+
+    @classmethod
+    def from_name(cls, name: str, **parameters: Any) -> Self:
+        """A method of the papers by its name there, such as "C-TW-L-M".
+
+        C is complement modelling (with log-normalised weights for the multinomial), TW-L the tf-idf transformation,
+        L the log transformation, M the multinomial; "DCM", "C-DCM", "EDCM" and "C-EDCM" besides. Priors are uniform,
+        and ``smoothing`` is 0.01 unless given. Other parameters are passed on.
+        """
+        return cls(**(preset(name) | parameters))
+
+    # Learning ------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Learn the classes.
+
+        Parameters
+        ----------
+        X : documents x words counts (dense, sparse, frame or Corpus)
+        y : one label a document; or a 0/1 table, documents x classes; or a list of label sets
+        sample_weight : array of shape (n_documents,), optional, by keyword
+            How many times each document counts.
+        """
+        settings = Settings.of(self)
+        targets, weights = self._check_labels(X, y, fit_params)
+        counts = check_input(self, X, reset=True, integer=settings.integer)
+        self._begin(settings, targets)
+        self._transform = Transform.fit(settings.transform, counts)
+        self._absorb(settings, counts, targets, weights)
+        return self._finish(settings)
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, **fit_params: Any) -> Self:
+        """Learn from some more documents; after the last batch the result is that of `fit` on all of them.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : array of all labels
+            Needed at the first call only.
+        """
+        settings = Settings.of(self)
+        if settings.transform == "tfidf":
+            raise ValueError(
+                'partial_fit cannot use transform="tfidf", whose weights depend on all documents: use fit, or '
+                'transform="log"'
+            )
+        first = not hasattr(self, "classes_")
+        counts = check_input(self, X, reset=first, integer=settings.integer)
+        if first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit: all labels that may come")
+        if not first and classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
+            raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit")
+        names = np.unique(classes) if first else self.classes_
+        targets, weights = self._check_labels(X, y, fit_params, names)
+        if first:
+            self._begin(settings, targets)
+            self._transform = Transform(settings.transform)
+        if targets.multilabel != self._layout.multilabel:
+            raise ValueError("y must be of the same kind (one label a document, or several) at every call")
+        self._absorb(settings, counts, targets, weights)
+        return self._finish(settings)
+
+    def _check_labels(self, X: Any, y: Any, fit_params: Any, classes: Any = None) -> tuple[Targets, Array]:
+        """Classes and weights of the documents; without ``classes`` at least two must be there."""
+        n_documents = _num_samples(X)
+        if n_documents == 0:
+            check_counts(X, owner=type(self).__name__)
+        targets = check_targets(y, n_documents, type(self).__name__, classes)
+        weights = check_weights(fit_params, n_documents)
+        if classes is None and not targets.multilabel:
+            present = np.unique(targets.codes[weights > 0])  # type: ignore[index]
+            if len(present) < 2:
+                whose = "y has" if len(targets.classes) < 2 else "sample_weight leaves documents of"
+                name = targets.classes.tolist()[int(present[0])]
+                raise ValueError(f"{whose} one class only ({name!r}): a classifier needs at least two classes")
+        return targets, weights
+
+    def _begin(self, settings: Settings, targets: Targets) -> None:
+        """Forget everything."""
+        self.classes_ = targets.classes
+        self._layout = Layout(settings.complement, targets.multilabel)
+        self._n_seen = 0
+        self._document_frequency = np.zeros(self.n_features_in_, dtype=np.int64)
+        self._stats: dict[float, Statistics] = {}
+        self._documents: dict[float, Array] = {}
+        self._sample: Sample | None = None
+
+    def _absorb(self, settings: Settings, counts: sp.csr_array, targets: Targets, weights: Array) -> None:
+        """Add the statistics of some documents."""
+        warn_empty(counts, stacklevel=4)
+        if settings.learns:
+            sample = Sample.of(counts, targets, weights, self._n_seen)
+            self._sample = sample if self._sample is None else self._sample + sample
+        self._n_seen += counts.shape[0]
+        self._document_frequency += np.bincount(counts.indices, minlength=counts.shape[1])
+        values = self._transform(counts)
+        engine = get_engine(self.engine, self.n_jobs)
+        chunks = engine.place(values)
+        for power in settings.powers:
+            discounted = discount(values, weights, power)
+            resp = [
+                targets[start : start + CHUNK_SIZE].resp(discounted[start : start + CHUNK_SIZE])
+                for start in range(0, counts.shape[0], CHUNK_SIZE)
+            ]
+            stats = total(engine.map(settings.family.summarize, chunks, resp))
+            documents = document_weights(targets, discounted)
+            if power in self._stats:
+                stats, documents = self._stats[power] + stats, self._documents[power] + documents
+            self._stats[power], self._documents[power] = stats, documents
+
+    def _finish(self, settings: Settings) -> Self:
+        """From statistics to parameters."""
+        if not self._document_frequency.any():
+            raise ValueError(f"every document is empty: {type(self).__name__} has nothing to learn from")
+        documents = self._documents[settings.powers[0]]
+        self.class_count_ = documents[: len(self.classes_)]
+        self.class_log_prior_ = priors.log_prior(settings.class_prior, documents, self._layout)
+        self._idf = np.log((1.0 + self._n_seen) / (1.0 + self._document_frequency))
+        with threads.using(threads.resolve(self.n_jobs)):
+            self.smoothing_: Smoothing = settings.guess
+            self.temperature_: Temperature | None = None
+            if self._sample is not None:
+                self._learn(settings, self._sample)
+            self.parameters_ = self._parameters(settings, self.smoothing_)
+        if self.verbose:
+            print(f"bursty: {self.smoothing_}, {self.temperature_}", file=sys.stderr)
+        return self
+
+    def _learn(self, settings: Settings, sample: Sample) -> None:
+        """Smoothing, temperature and prior: what is best for documents held out."""
+        offset = priors.to_offset(self.class_log_prior_, self._layout)
+        direction = priors.learnable(settings.class_prior, offset, self.class_count_, self._layout)
+        problem = Problem(
+            *(settings.family, self._layout, self._stats, self._documents, offset, direction, self._idf),
+            settings.log_prob,
+        )
+        transformed = replace(sample, counts=self._transform(sample.counts))
+        held_out = HeldOut(problem, transformed, float(self._n_seen), settings.powers)
+        if held_out.n_documents < LEAST_HELD_OUT:
+            return
+        if settings.searches:
+            self.smoothing_, fitted = held_out.climb(settings.guess)
+        else:
+            fitted = held_out.evaluate(settings.guess)
+        if settings.calibrates:
+            self.temperature_ = fitted.temperature
+            self.class_log_prior_ = priors.from_offset(offset + fitted.tilt * direction, self._layout)
+
+    def _parameters(self, settings: Settings, smoothing: Smoothing) -> Parameters:
+        stats = self._stats[smoothing.power]
+        if isinstance(smoothing, Shrinkage):
+            return Urns.learn(settings.family, self._layout, stats, self._documents[smoothing.power]).mix(smoothing)
+        groups = map_columns(stats, self._layout.groups) if settings.complement or self._layout.multilabel else stats
+        return settings.family.update(groups, smoothing=smoothing.epsilon)
+
+    # Predicting ----------------------------------------------------------------------------------------------
+
+    def predict(self, X: Any, *, threshold: Any = 0.5) -> Array:
+        """The most probable class of each document; a 0/1 table where documents may have several.
+
+        Parameters
+        ----------
+        X : documents x words counts
+        threshold : float, or array of shape (n_classes,), default 0.5
+            The probability above which a document has a class, where it may have several.
+        """
+        logits = self.predict_joint_log_proba(X)
+        if not self._layout.multilabel:
+            return self.classes_[np.argmax(logits, axis=1)]
+        least = np.asarray(threshold, dtype=np.float64)
+        if least.shape not in ((), self.classes_.shape) or np.any(~((least >= 0) & (least <= 1))):
+            raise ValueError(f"threshold must be a probability, or one a class, not {threshold!r}")
+        return (expit(logits) > least).astype(np.int64)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class: documents x classes."""
+        logits = self.predict_joint_log_proba(X)
+        return expit(logits) if self._layout.multilabel else np.exp(_normalised(logits))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Log-probability of each class: documents x classes."""
+        logits = self.predict_joint_log_proba(X)
+        return log_expit(logits) if self._layout.multilabel else _normalised(logits)
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """``log p(k) + score_k(x) / T(x)``: documents x classes.
+
+        Not calibrated (T = 1) and not complement, this is log p(x, k) of one sequence of words. Where a document may
+        have several classes it is the log odds of each.
+        """
+        values, scores = self._values_and_scores(X)
+        if self.temperature_ is None:
+            return scores + priors.to_offset(self.class_log_prior_, self._layout)
+        heat = self.temperature_.of(document_features(values, self._idf))
+        return scores / heat[:, None] + priors.to_offset(self.class_log_prior_, self._layout)
+
+    def scores(self, X: Any) -> Array:
+        """What the documents say about each class, without priors and calibration: documents x classes.
+
+        Where a document may have several classes, this is what ranks documents within a class, as break-even
+        (`bursty.metrics.break_even`) needs it.
+        """
+        return self._values_and_scores(X)[1]
+
+    def count_unseen(self, X: Any) -> Array:
+        """Tokens of each document that are ignored: words that no document had in fitting."""
+        counts = self._check(X)
+        return np.asarray(counts.sum(axis=1) - drop_words(counts, self._document_frequency > 0).sum(axis=1)).ravel()
+
+    def explain(self, X: Any, *, against: Any = "runner-up", top: int = 10) -> list[explaining.Explanation]:
+        """Why each document goes to its class: the words that moved it there, first occurrence and repeats apart.
+
+        Parameters
+        ----------
+        X : documents x words counts
+        against : "runner-up", "average" or a class
+            What the class is compared with: the next best, the mean of all others, or one of ``classes_``.
+        top : int, default 10
+            Words to keep, those that moved most first (for or against).
+        """
+        return explaining.explain(self, self._check(X), against, top)
+
+    def _check(self, X: Any) -> sp.csr_array:
+        check_is_fitted(self, "parameters_")
+        return check_input(self, X, reset=False, integer=Settings.of(self).integer)
+
+    def _values_and_scores(self, X: Any) -> tuple[sp.csr_array, Array]:
+        """The documents as the model sees them, and the score of each class."""
+        counts = drop_words(self._check(X), self._document_frequency > 0)
+        values = self._transform(counts)
+        return values, self._scores(values)
+
+    def _scores(self, values: sp.csr_array) -> Array:
+        engine = get_engine(self.engine, self.n_jobs)
+        table = np.concatenate(list(engine.map(self._scorer(), engine.place(values))))
+        scores = self._layout.scores(table)
+        lost = ~np.isfinite(scores).any(axis=1) if not self._layout.multilabel else np.isnan(scores).any(axis=1)
+        if lost.any():
+            warnings.warn(
+                f"{int(lost.sum())} documents cannot come from any class (smoothing is 0 and no class has all their "
+                "words): they get the prior; fit with smoothing, e.g. smoothing=0.01",
+                UserWarning,
+                stacklevel=4,
+            )
+            scores[lost] = 0.0
+        return scores
+
+    def _scorer(self) -> Callable[[Chunk], Array]:
+        """Function from a chunk to the log-probabilities of its documents in each group."""
+        settings, params = Settings.of(self), self.parameters_
+        if isinstance(self.smoothing_, Shrinkage) and self.smoothing_.idf:
+            trust = self._idf**self.smoothing_.idf
+            return lambda chunk: Evidence(chunk).sums(params, trust)
+        return lambda chunk: settings.log_prob(chunk, params)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.input_tags.categorical = Settings.counts_only(self.family)
+        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.poor_score = True  # on the checks' blobs, which are no documents
+        return tags
+
+
+def _normalised(logits: Array) -> Array:
+    return logits - logsumexp(logits, axis=1, keepdims=True)

@@ -1,0 +1,162 @@
+"""Why a document goes to its class, word by word.
+
+The score of a class is a sum over words, and for urns a sum over occurrences: the first occurrence of a word tells
+what the document is about, the repeats tell how bursty the word is in the class. With f_k(w, x) the part of word w
+with count x in the score of class k, the difference to another class j is
+
+    sum_w [f_k(w, 1) - f_j(w, 1)]  +  sum_w [f_k(w, x) - f_k(w, 1) - f_j(w, x) + f_j(w, 1)]  +  rest
+
+first occurrences, repeats, and what depends on no word: class priors and document length. Everything is divided by the
+document's temperature, so that the sum is the log odds of the two classes. The multinomial pays for repeats as for
+the first; the EDCM pays nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.engines import Chunk
+from bursty.models.classify.calibration import document_features
+from bursty.models.classify.evidence import Evidence
+from bursty.models.classify.heldout import drop_words
+from bursty.models.classify.priors import to_offset
+from bursty.models.classify.settings import Settings
+
+if TYPE_CHECKING:
+    from bursty.models.classify import BayesClassifier
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One document. Numbers are log odds, positive for the class and negative against it.
+
+    Attributes
+    ----------
+    label : the class explained
+    against : what it is compared with
+    words, counts : the words that moved most, and how often the document has them
+    first, repeats : what the first occurrence of each word says, and what the others add
+    other_words : the sum over the words that are not listed
+    rest : priors and document length
+    total : log odds of the class
+    unseen : number of tokens ignored, because no document had them in fitting
+    """
+
+    label: Any
+    against: Any
+    words: Array
+    counts: Array
+    first: Array
+    repeats: Array
+    other_words: float
+    rest: float
+    total: float
+    unseen: int
+
+    def __str__(self) -> str:
+        lines = [f"{self.label} against {self.against}: log odds {self.total:+.2f}", "  first  repeats  count  word"]
+        lines += [
+            f"{first:+7.2f}  {repeats:+7.2f}  {count:5g}  {word}"
+            for word, count, first, repeats in zip(self.words, self.counts, self.first, self.repeats, strict=True)
+        ]
+        lines += [f"{self.other_words:+7.2f}  other words", f"{self.rest:+7.2f}  priors and length"]
+        return "\n".join(lines + ([f"{self.unseen} tokens ignored: never seen in fitting"] if self.unseen else []))
+
+
+def explain(model: BayesClassifier, counts: sp.csr_array, against: Any, top: int) -> list[Explanation]:
+    """One explanation a document."""
+    if not isinstance(top, int | np.integer) or top < 1:
+        raise ValueError(f"top must be a whole number of words, one or more, not {top!r}")
+    if Settings.of(model).family.name == "vonmisesfisher":
+        raise ValueError("explain needs a score that is a sum over words: use a multinomial, DCM or EDCM family")
+    known = drop_words(counts, model._document_frequency > 0)
+    unseen = np.asarray(counts.sum(axis=1) - known.sum(axis=1)).ravel()
+    return [_explain_one(model, known[[row]], int(unseen[row]), against, top) for row in range(known.shape[0])]
+
+
+def _explain_one(model: BayesClassifier, counts: sp.csr_array, unseen: int, against: Any, top: int) -> Explanation:
+    values = model._transform(counts)
+    heat = 1.0
+    if model.temperature_ is not None:
+        heat = float(model.temperature_.of(document_features(values, model._idf))[0])
+    logits = model._scores(values)[0] / heat + to_offset(model.class_log_prior_, model._layout)
+    label = int(np.argmax(logits))
+    contrast = _contrast(model, logits, label, against)
+    first, repeats = _parts(model, counts, values)
+    first, repeats = first @ contrast / heat, repeats @ contrast / heat
+    odds = float(logits @ contrast)
+    order = np.argsort(-np.abs(first + repeats), kind="stable")
+    shown, others = order[:top], order[top:]
+    names = getattr(model, "feature_names_in_", np.arange(counts.shape[1]))
+    return Explanation(
+        model.classes_[label],
+        _name(model, contrast, label, against),
+        np.asarray(names)[counts.indices[shown]],
+        counts.data[shown],
+        first[shown],
+        repeats[shown],
+        float((first + repeats)[others].sum()),
+        odds - float((first + repeats).sum()),
+        odds,
+        unseen,
+    )
+
+
+def _contrast(model: BayesClassifier, logits: Array, label: int, against: Any) -> Array:
+    """Weights of the classes in the difference that is explained; multi-label scores are differences already."""
+    n_classes = len(model.classes_)
+    contrast = np.zeros(n_classes)
+    contrast[label] = 1.0
+    if model._layout.multilabel:
+        return contrast
+    if isinstance(against, str) and against == "average":
+        contrast -= (1.0 - contrast) / (n_classes - 1)
+        return contrast
+    if isinstance(against, str) and against == "runner-up":
+        other = int(np.argmax(np.where(contrast > 0, -np.inf, logits)))
+    else:
+        places = np.flatnonzero(model.classes_ == against)
+        if len(places) == 0:
+            raise ValueError(f'against must be "runner-up", "average" or one of the classes, not {against!r}')
+        other = int(places[0])
+        if other == label:
+            other = int(np.argmax(np.where(contrast > 0, -np.inf, logits)))
+    contrast[other] = -1.0
+    return contrast
+
+
+def _name(model: BayesClassifier, contrast: Array, label: int, against: Any) -> Any:
+    if model._layout.multilabel:
+        return f"not {model.classes_[label]}"
+    return "average" if isinstance(against, str) and against == "average" else model.classes_[np.argmin(contrast)]
+
+
+def _parts(model: BayesClassifier, counts: sp.csr_array, values: sp.csr_array) -> tuple[Array, Array]:
+    """What first occurrence and repeats of each word add to the score of each class: words of the document x K.
+
+    Each word is scored as a document of its own.
+    """
+    settings, n = Settings.of(model), len(counts.indices)
+    alone = np.arange(n + 1)
+    power = getattr(model.smoothing_, "idf", 0.0)
+    trust = model._idf**power if power else None
+
+    def score(data: Array) -> Array:
+        chunk = Chunk(sp.csr_array((data, counts.indices, alone), shape=(n, counts.shape[1])))
+        if settings.normalize_weights:
+            return model._layout.scores(settings.log_prob(chunk, model.parameters_))
+        return model._layout.scores(Evidence(chunk).sums(model.parameters_, trust))
+
+    whole = score(values.data)
+    if settings.transform is None:
+        once = np.minimum(values.data, 1).astype(values.data.dtype)
+        first = score(once)
+    else:
+        first = whole * (np.log(2.0) / np.log1p(counts.data))[:, None]
+    return first, whole - first

@@ -1,0 +1,58 @@
+"""Probabilities of the classes before a document is seen.
+
+Where a document has one class they sum to one. Where it may have any number, each class has its own, and what is
+added to a score are log odds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import log_expit, logit, logsumexp
+
+from bursty.models.classify.layout import Layout
+
+Array = np.ndarray[Any, Any]
+
+# Stands for the logarithm of zero: small enough to decide, and finite.
+_NEVER = -700.0
+
+
+def log_prior(kind: Any, documents: Array, layout: Layout) -> Array:
+    """Log-probabilities of the classes, from a name or from numbers given; a class not seen yet has none.
+
+    ``documents`` is the weight of the documents of each class, followed by that of all in the multi-label case.
+    """
+    n_classes = len(documents) - layout.multilabel
+    seen = documents[:n_classes] > 0
+    if isinstance(kind, str) and kind == "uniform":
+        return np.where(seen, -np.log(2.0 if layout.multilabel else seen.sum()), -np.inf)
+    if isinstance(kind, str):
+        with np.errstate(divide="ignore"):
+            return np.log(documents[:n_classes] / layout.everything(documents))
+    if kind.shape != (n_classes,):
+        raise ValueError(f"class_prior has {kind.size} values for {n_classes} classes: give one a class")
+    return np.log(kind)
+
+
+def to_offset(log_prior: Array, layout: Layout) -> Array:
+    """What is added to the scores of the classes."""
+    if layout.multilabel:
+        return np.clip(logit(np.exp(log_prior)), _NEVER, -_NEVER)
+    return np.maximum(log_prior, _NEVER)
+
+
+def from_offset(offset: Array, layout: Layout) -> Array:
+    """The log-probabilities that stand behind what is added to the scores."""
+    return log_expit(offset) if layout.multilabel else offset - logsumexp(offset)
+
+
+def learnable(kind: Any, offset: Array, documents: Array, layout: Layout) -> Array:
+    """The direction in which held-out documents may move the offset: none where the prior is given.
+
+    A shared bias for multi-label classes; else the logarithm itself, so that the prior is a power of the shares.
+    """
+    if not (isinstance(kind, str) and kind == "learned"):
+        return np.zeros_like(offset)
+    return np.ones_like(offset) if layout.multilabel else np.where(documents > 0, offset, 0.0)

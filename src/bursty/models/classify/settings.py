@@ -1,0 +1,159 @@
+"""The parameters of a classifier, checked and put together: what they say, what they leave open, what excludes what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from bursty.engines import Chunk
+from bursty.families import get_family
+from bursty.families.base import Family, FamilyEstimator, Parameters
+from bursty.families.dcm import DCMParameters
+from bursty.families.multinomial import MultinomialParameters
+from bursty.families.urn import length_term
+from bursty.models.classify.evidence import Evidence
+from bursty.models.classify.smoothing import POWERS, Constant, Shrinkage, Smoothing
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a classifier was asked to be."""
+
+    family: Family[Any, Any]
+    complement: bool
+    transform: Literal["log", "tfidf"] | None
+    normalize_weights: bool
+    smoothing: float | Literal["auto", "shrink"]
+    class_prior: Any
+    calibrates: bool
+
+    @classmethod
+    def of(cls, estimator: Any) -> Settings:
+        """Check the parameters of a `BayesClassifier`."""
+        family = get_family(estimator.family)
+        transform = _transform(estimator.get_params(deep=False)["transform"], family)
+        normalize = bool(estimator.normalize_weights)
+        if normalize and family.name != "multinomial":
+            raise ValueError(
+                f'normalize_weights=True is a heuristic for the multinomial, not for "{family.name}": use '
+                'family="multinomial"'
+            )
+        smoothing = _smoothing(estimator.smoothing, estimator.family, family, normalize)
+        calibrates = _calibrates(estimator.calibrate, smoothing)
+        prior = _class_prior(estimator.class_prior, calibrates)
+        return cls(family, bool(estimator.complement), transform, normalize, smoothing, prior, calibrates)
+
+    @property
+    def integer(self) -> bool:
+        """Whether only whole counts are taken."""
+        return self.family.integer
+
+    @property
+    def searches(self) -> bool:
+        """Whether smoothing is to be found."""
+        return isinstance(self.smoothing, str)
+
+    @property
+    def learns(self) -> bool:
+        """Whether documents are held out."""
+        return self.searches or self.calibrates
+
+    @property
+    def powers(self) -> tuple[float, ...]:
+        """The discounts of long documents that are compared."""
+        return POWERS if self.smoothing == "shrink" else (0.0,)
+
+    @property
+    def guess(self) -> Smoothing:
+        """Where the search begins, and ends if nothing can be learned."""
+        if self.smoothing == "shrink":
+            return Shrinkage(burst=10.0 if self.family.name == "dcm" else None)
+        return Constant(0.01 if isinstance(self.smoothing, str) else float(self.smoothing))
+
+    def log_prob(self, chunk: Chunk, params: Parameters) -> Array:
+        """Log-probability of each document in each group, or its log-normalised substitute."""
+        if self.normalize_weights:
+            assert isinstance(params, MultinomialParameters)
+            return chunk.tokens(normalized_weights(params))
+        if isinstance(params, DCMParameters):
+            return Evidence(chunk).sums(params) + length_term(chunk, params.s)
+        return self.family.log_prob(chunk, params)
+
+    @staticmethod
+    def counts_only(family: Any) -> bool:
+        """Whether a family, given in any way, takes whole counts only."""
+        try:
+            return get_family(family).integer
+        except ValueError:
+            return True
+
+
+def normalized_weights(params: MultinomialParameters) -> Array:
+    """``log theta / sum |log theta|`` per class ([Madsen2005] section 5.1, with the sign of a log-probability)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weights = np.log(params.theta)
+        return weights / np.abs(weights).sum(axis=0)
+
+
+def _transform(transform: Any, family: Family[Any, Any]) -> Literal["log", "tfidf"] | None:
+    if transform not in (None, "log", "tfidf"):
+        raise ValueError(f'transform must be None, "log" or "tfidf", not {transform!r}')
+    if transform is not None and family.integer:
+        raise ValueError(
+            f'transform="{transform}" gives fractions, and the family "{family.name}" models whole counts: use '
+            'family="multinomial", or leave the counts as they are'
+        )
+    return transform
+
+
+def _smoothing(
+    smoothing: Any, given: Any, family: Family[Any, Any], normalize: bool
+) -> float | Literal["auto", "shrink"]:
+    can_shrink = family.name != "vonmisesfisher" and not normalize
+    if smoothing is None:
+        if isinstance(given, FamilyEstimator):
+            smoothing = given.smoothing
+        elif family.name == "vonmisesfisher":
+            smoothing = 0.0
+        else:
+            smoothing = "shrink" if can_shrink else "auto"
+    if smoothing == "shrink" and not can_shrink:
+        raise ValueError(
+            'smoothing="shrink" mixes the word probabilities of classes: it does not go with normalize_weights=True or '
+            'the von Mises-Fisher family; use a number or smoothing="auto"'
+        )
+    if isinstance(smoothing, str) and smoothing in ("auto", "shrink"):
+        return cast(Literal["auto", "shrink"], smoothing)
+    number = isinstance(smoothing, int | float | np.number) and not isinstance(smoothing, bool)
+    if not number or not np.isfinite(smoothing) or smoothing < 0:
+        raise ValueError(f'smoothing must be a number, zero or more, "auto", "shrink" or None, not {smoothing!r}')
+    return float(smoothing)
+
+
+def _calibrates(calibrate: Any, smoothing: Any) -> bool:
+    if calibrate not in ("auto", "temperature", None):
+        raise ValueError(f'calibrate must be "auto", "temperature" or None, not {calibrate!r}')
+    return calibrate == "temperature" or (calibrate == "auto" and isinstance(smoothing, str))
+
+
+def _class_prior(prior: Any, calibrates: bool) -> Any:
+    if isinstance(prior, str):
+        if prior == "auto":
+            return "learned" if calibrates else "uniform"
+        if prior in ("uniform", "empirical"):
+            return prior
+    else:
+        try:
+            values = np.asarray(prior, dtype=np.float64)
+        except (TypeError, ValueError):
+            values = np.empty(0)
+        if values.ndim == 1 and values.size and np.all(np.isfinite(values)) and np.all(values > 0):
+            return values
+    raise ValueError(
+        'class_prior must be "auto", "uniform", "empirical" or one positive number a class (its probability), '
+        f"not {prior!r}"
+    )

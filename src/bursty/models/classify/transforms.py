@@ -1,0 +1,56 @@
+"""Counts made less bursty by hand: the log and tf-idf transformations of [Madsen2005] section 5.1.
+
+    L       log(1 + x)
+    TW-L    log(1 + x) log(D / df), then every document scaled to Euclidean length 1
+
+df is the number of training documents that have the word. What comes out are not counts, so only the multinomial
+takes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+Array = np.ndarray[Any, Any]
+
+
+def document_frequency(counts: sp.csr_array) -> Array:
+    """Number of documents that have each word."""
+    return np.bincount(counts.indices, minlength=counts.shape[1])
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A fitted transformation; ``idf`` is there for tf-idf only."""
+
+    kind: Literal["log", "tfidf"] | None
+    idf: Array | None = None
+
+    @classmethod
+    def fit(cls, kind: Literal["log", "tfidf"] | None, counts: sp.csr_array) -> Transform:
+        """Learn the document frequencies where they are needed; a word seen nowhere gets weight 0."""
+        if kind != "tfidf":
+            return cls(kind)
+        df = document_frequency(counts)
+        return cls(kind, np.where(df > 0, np.log(counts.shape[0] / np.maximum(df, 1)), 0.0))
+
+    def __call__(self, counts: sp.csr_array) -> sp.csr_array:
+        """The transformed documents; without a kind the counts themselves."""
+        if self.kind is None:
+            return counts
+        values = np.log1p(counts.data)
+        if self.idf is not None:
+            values *= self.idf[counts.indices]
+            values = _unit_rows(values, counts.indptr)
+        return sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def _unit_rows(values: Array, indptr: Array) -> Array:
+    """Rows scaled to length 1; a row of zeros stays."""
+    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    norms = np.sqrt(np.bincount(rows, weights=values**2, minlength=len(indptr) - 1))
+    return values / np.where(norms > 0, norms, 1.0)[rows]

@@ -1,0 +1,601 @@
+"""Bayes' rule: against brute force, against scikit-learn where both have the method, and batch by batch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.naive_bayes import ComplementNB, MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+import oracles
+from bursty.families import DCM, EDCM, FAMILIES, Multinomial
+from bursty.models.classify import BayesClassifier
+from bursty.models.classify.heldout import SAMPLE_SIZE, Sample
+from bursty.models.classify.labels import check_targets
+from bursty.models.classify.layout import Layout, map_columns
+from bursty.models.classify.presets import NAMES
+from bursty.models.classify.smoothing import Constant, Shrinkage
+
+FAMILY_NAMES = ["multinomial", "dcm", "edcm"]
+
+
+def make(n_classes=3, per_class=30, n_words=25, seed=0, s=8.0):
+    """Documents of classes that differ, every word seen in training."""
+    rng = np.random.default_rng(seed)
+    bases = rng.dirichlet(np.full(n_words, 1.0), size=n_classes)
+    y = np.repeat(np.arange(n_classes), per_class)
+    thetas = np.array([rng.dirichlet(s * bases[k]) for k in y])
+    X = np.array([rng.multinomial(rng.integers(5, 50), theta) for theta in thetas])
+    X[:n_classes] += 1
+    order = rng.permutation(len(y))
+    return X[order], y[order]
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make()
+    return sp.csr_array(X.astype(np.int32)), y
+
+
+# scikit-learn --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:.*no words:UserWarning")  # the checks' data has empty documents
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"family": "edcm", "smoothing": 0.01}, {"family": "multinomial", "smoothing": 1.0}, {"complement": True}],
+)
+def test_passes_scikit_learns_checks(parameters):
+    check_estimator(BayesClassifier(**parameters), on_skip=None)
+
+
+@pytest.mark.parametrize("alpha", [0.01, 1.0])
+@pytest.mark.parametrize("prior", ["uniform", "empirical"])
+def test_multinomial_equals_scikit_learn(data, alpha, prior):
+    X, y = data
+    theirs = MultinomialNB(alpha=alpha, fit_prior=prior == "empirical").fit(X[:70], y[:70])
+    ours = BayesClassifier("multinomial", smoothing=alpha, class_prior=prior).fit(X[:70], y[:70])
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
+    np.testing.assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), rtol=1e-9)
+    np.testing.assert_allclose(ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(X), rtol=1e-9)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    np.testing.assert_array_equal(ours.class_count_, theirs.class_count_)
+
+
+@pytest.mark.parametrize("norm", [False, True])
+def test_complement_multinomial_equals_scikit_learn(data, norm):
+    X, y = data
+    theirs = ComplementNB(alpha=0.5, norm=norm).fit(X, y)
+    ours = BayesClassifier("multinomial", complement=True, normalize_weights=norm, smoothing=0.5).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_given_prior(data):
+    X, y = data
+    prior = [0.5, 0.3, 0.2]
+    theirs = MultinomialNB(class_prior=prior).fit(X, y)
+    ours = BayesClassifier("multinomial", smoothing=1.0, class_prior=prior).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
+
+
+def test_sample_weight_equals_scikit_learn_and_repetition(data):
+    X, y = data
+    weights = np.random.default_rng(1).integers(0, 4, size=len(y))
+    theirs = MultinomialNB().fit(X, y, sample_weight=weights)
+    ours = BayesClassifier("multinomial", smoothing=1.0, class_prior="empirical").fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
+    rows = np.repeat(np.arange(len(y)), weights)
+    for family in ("dcm", "edcm"):
+        weighted = BayesClassifier(family, smoothing=0.01).fit(X, y, sample_weight=weights)
+        repeated = BayesClassifier(family, smoothing=0.01).fit(X[rows], y[rows])
+        np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-7)
+
+
+def test_in_pipelines_and_searches():
+    texts = ["cat cat purr", "cat meow", "purr meow meow", "dog bark", "dog dog bark bone", "bone dog", "cat", "dog"]
+    y = ["cats"] * 3 + ["dogs"] * 3 + ["cats", "dogs"]
+    pipeline = make_pipeline(CountVectorizer(), BayesClassifier(smoothing=0.1))
+    assert pipeline.fit(texts, y).predict(["meow", "bark bone"]).tolist() == ["cats", "dogs"]
+    assert not hasattr(pipeline, "transform")
+    search = GridSearchCV(pipeline, {"bayesclassifier__family": FAMILY_NAMES}, cv=2).fit(texts, y)
+    assert search.best_score_ > 0.5
+    assert cross_val_predict(pipeline, texts, y, cv=2, method="predict_proba").shape == (8, 2)
+
+
+def test_parameters_clone_and_print():
+    model = BayesClassifier(family=DCM(smoothing=0.5), complement=True)
+    copy = clone(model)
+    assert copy.get_params()["family__smoothing"] == 0.5
+    assert copy.get_params()["transform"] is None
+    assert "complement=True" in repr(copy)
+    with pytest.raises(AttributeError, match="parameter"):
+        _ = copy.transform
+    assert copy.set_params(transform="log").get_params()["transform"] == "log"
+
+
+# Against brute force -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("family", "estimator"), [("dcm", DCM), ("edcm", EDCM)])
+@pytest.mark.parametrize("complement", [False, True])
+def test_bayes_rule_by_hand(data, family, estimator, complement):
+    X, y = data
+    log_prob = {"dcm": oracles.dcm_log_prob, "edcm": oracles.edcm_log_prob}[family]
+    model = BayesClassifier(family, complement=complement, smoothing=0.01, class_prior="empirical").fit(X, y)
+    columns = []
+    for k in range(3):
+        chosen = y != k if complement else y == k
+        one = estimator(smoothing=0.01).fit(X[chosen])
+        weights = one.alpha_ if family == "dcm" else one.beta_
+        columns.append((-1 if complement else 1) * log_prob(X.toarray(), weights) + np.log(np.mean(y == k)))
+    joint = np.array(columns).T
+    np.testing.assert_allclose(model.predict_joint_log_proba(X), joint, rtol=1e-8)
+    np.testing.assert_allclose(model.predict_proba(X), oracles.soft_max(joint), rtol=1e-6, atol=1e-12)
+
+
+def test_tfidf_by_hand(data):
+    X, y = data
+    dense = X.toarray()
+    model = BayesClassifier.from_name("TW-L-M").fit(X, y)
+    idf = np.log(len(y) / (dense > 0).sum(axis=0))
+    values = np.log1p(dense) * idf
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    theta = np.array([values[y == k].sum(axis=0) + 0.01 for k in range(3)])
+    theta /= theta.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.scores(X), values @ np.log(theta).T, rtol=1e-10)
+
+
+def test_log_transform_is_the_multinomial_of_logs(data):
+    X, y = data
+    logs = X.astype(float)
+    logs.data = np.log1p(logs.data)
+    left = BayesClassifier.from_name("L-M").fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(left, BayesClassifier.from_name("M").fit(logs, y).predict_proba(logs), rtol=1e-10)
+
+
+def test_shrinkage_by_hand(data):
+    """The default's parameters are the mixture its docstring says, and posteriors are tempered Bayes."""
+    X, y = data
+    weights = np.where(y == 0, 2.0, 1.0)
+    model = BayesClassifier().fit(X, y, sample_weight=weights)
+    chosen = model.smoothing_
+    assert isinstance(chosen, Shrinkage)
+    lengths = np.maximum(X.sum(axis=1), 1.0) ** -chosen.power * weights
+    parts = [DCM().fit(X[y == k], sample_weight=lengths[y == k]).alpha_ for k in range(3)]
+    corpus = DCM().fit(X, sample_weight=lengths).alpha_
+    sizes = np.array([lengths[y == k].sum() for k in range(3)])
+    tau = chosen.tau * np.sqrt(np.exp(np.log(sizes).mean()) / sizes)
+    s = chosen.burst * np.exp(np.mean([np.log(p.sum()) for p in parts]))
+    expected = [s * (p / p.sum() + t * corpus / corpus.sum()) / (1 + t) for p, t in zip(parts, tau, strict=True)]
+    np.testing.assert_allclose(model.parameters_.alpha, np.array(expected).T, rtol=1e-6)
+    np.testing.assert_allclose(model.class_count_, [60, 30, 30])
+
+
+def test_learned_prior_is_a_power_of_the_shares():
+    X, y = make()
+    rows = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:12], np.flatnonzero(y == 2)[:6]])
+    model = BayesClassifier().fit(X[rows], y[rows])
+    differences = np.diff(model.class_log_prior_) / np.diff(np.log(model.class_count_))
+    np.testing.assert_allclose(differences[0], differences[1], rtol=1e-9)
+    assert np.exp(model.class_log_prior_).sum() == pytest.approx(1.0)
+    given_ = BayesClassifier(class_prior="empirical").fit(X[rows], y[rows])
+    np.testing.assert_allclose(np.exp(given_.class_log_prior_), np.array([30, 12, 6]) / 48)
+
+
+@pytest.mark.parametrize("multilabel", [False, True])
+def test_temperature_slopes_and_minimum(multilabel):
+    """Slopes against finite differences, the minimum against a general optimiser."""
+    from scipy.optimize import approx_fprime, minimize
+
+    from bursty.models.classify.calibration import _Problem, fit_temperature
+
+    rng = np.random.default_rng(0)
+    n_documents, n_classes = 80, 4
+    truth = np.eye(n_classes)[rng.integers(0, n_classes, n_documents)]
+    scores = 20 * truth + rng.normal(scale=30.0, size=truth.shape)
+    features = np.column_stack([np.ones(n_documents), rng.normal(size=(n_documents, 2))])
+    offset, weights = np.log([0.4, 0.3, 0.2, 0.1]), rng.random(n_documents) + 0.5
+    direction = np.ones(n_classes) if multilabel else offset
+    centred = scores if multilabel else scores - scores.mean(axis=1, keepdims=True)
+    problem = _Problem(centred, truth, features, offset, direction, weights, multilabel)
+    x = np.array([3.0, 0.2, -0.1, 0.3])
+    np.testing.assert_allclose(problem(x)[1], approx_fprime(x, lambda z: problem(z)[0]), rtol=1e-4, atol=1e-6)
+    found = fit_temperature(scores, truth, features, offset, direction, weights, multilabel=multilabel)
+    best = minimize(lambda z: problem(z)[0], x, method="Nelder-Mead", options={"maxiter": 4000, "xatol": 1e-6})
+    np.testing.assert_allclose(found.loss, best.fun, rtol=1e-6)
+    np.testing.assert_allclose([*found.temperature.coefficients, found.tilt], best.x, atol=1e-2)
+
+
+# Statistics add ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILY_NAMES)
+@pytest.mark.parametrize("smoothing", [0.01, "auto", "shrink"])
+@pytest.mark.parametrize("complement", [False, True])
+def test_partial_fit_equals_fit(data, family, smoothing, complement):
+    X, y = data
+    model = BayesClassifier(family, smoothing=smoothing, complement=complement)
+    whole = clone(model).fit(X, y)
+    batches = clone(model)
+    for rows in np.array_split(np.arange(len(y)), 4):
+        batches.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
+    assert batches.smoothing_ == whole.smoothing_
+    np.testing.assert_allclose(batches.predict_proba(X), whole.predict_proba(X), rtol=1e-6, atol=1e-9)
+
+
+def test_partial_fit_continues_fit_and_takes_classes_that_come_later(data):
+    X, y = data
+    first = np.flatnonzero(y < 2)
+    last = np.flatnonzero(y == 2)
+    for smoothing in (0.01, None):
+        model = BayesClassifier(smoothing=smoothing).partial_fit(X[first], y[first], classes=[2, 1, 0])
+        assert set(model.predict(X)) == {0, 1}
+        assert np.all(np.isfinite(model.predict_proba(X)))
+    model = BayesClassifier(smoothing=0.01).partial_fit(X[first], y[first], classes=[2, 1, 0])
+    model.partial_fit(X[last], y[last])
+    whole = BayesClassifier(smoothing=0.01).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), whole.predict_proba(X), rtol=1e-8)
+    more = BayesClassifier(smoothing=0.01).fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
+    np.testing.assert_allclose(more.predict_proba(X), whole.predict_proba(X), rtol=1e-8)
+
+
+@pytest.mark.parametrize("family", FAMILY_NAMES)
+def test_complement_statistics_are_those_of_the_other_classes(data, family):
+    from bursty.engines import Assignment, Chunk
+
+    X, y = data
+    base, chunk = FAMILIES[family], Chunk(X)
+    stats = base.summarize(chunk, Assignment(y.astype(np.int32), 3, np.ones(len(y))))
+    others = base.summarize(chunk, (y[:, None] != np.arange(3)).astype(float))
+    mine = map_columns(stats, Layout(complement=True, multilabel=False).groups)
+    for params in zip(vars(base.update(mine)).values(), vars(base.update(others)).values(), strict=True):
+        np.testing.assert_allclose(*params, rtol=1e-9)
+
+
+@given(st.integers(1, 40), st.lists(st.integers(1, 40), min_size=1, max_size=5))
+def test_the_sample_does_not_depend_on_batches(first, sizes):
+    n = sum(sizes)
+    X, y = sp.csr_array(np.arange(n * 2).reshape(n, 2) + first), np.arange(n) % 2
+    targets = check_targets(y, n, "test", [0, 1])
+    whole = Sample.of(X, targets, np.ones(n), 0)
+    parts, start = None, 0
+    for size in sizes:
+        rows = slice(start, start + size)
+        part = Sample.of(sp.csr_array(X[rows]), targets[rows], np.ones(size), start)
+        parts = part if parts is None else parts + part
+        start += size
+    np.testing.assert_array_equal(parts.counts.toarray(), whole.counts.toarray())
+    np.testing.assert_array_equal(parts.keys, whole.keys)
+    folds = np.concatenate(list(whole.folds(n)))
+    np.testing.assert_array_equal(np.sort(folds), np.arange(len(whole.keys)))
+    assert len(whole.keys) == min(n, SAMPLE_SIZE)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(FAMILY_NAMES), st.booleans(), st.sampled_from([0.01, "auto", None]))
+def test_probabilities_are_probabilities(seed, family, complement, smoothing):
+    """Whatever the documents, every row sums to one and agrees with predict; an empty document gets the prior."""
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(rng.gamma(0.3, 2.0, size=(14, 6)))
+    X[:, 0] += 1
+    y = np.arange(14) % 3
+    model = BayesClassifier(family, complement=complement, smoothing=smoothing).fit(X, y)
+    test = np.vstack([rng.poisson(1.0, size=(5, 6)), np.zeros((1, 6), dtype=int)])
+    proba = model.predict_proba(test)
+    assert np.all(np.isfinite(proba))
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_array_equal(model.classes_[proba.argmax(axis=1)], model.predict(test))
+    np.testing.assert_allclose(proba[-1], np.exp(model.class_log_prior_), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_same_bits_for_any_number_of_threads(data, n_jobs):
+    X, y = data
+    reference = BayesClassifier().fit(X, y).predict_proba(X)
+    assert BayesClassifier(n_jobs=n_jobs).fit(X, y).predict_proba(X).tobytes() == reference.tobytes()
+
+
+# Presets, labels, formats --------------------------------------------------------------------------------------
+
+
+def test_every_preset(data):
+    X, y = data
+    assert {"M", "L-M", "TW-L-M", "DCM", "EDCM", "C-M", "C-L-M", "C-TW-L-M", "C-DCM", "C-EDCM"} == set(NAMES)
+    for name in NAMES:
+        model = BayesClassifier.from_name(name, smoothing=0.1)
+        assert model.fit(X, y).score(X, y) > 0.8
+        assert model.smoothing_ == Constant(0.1)
+        assert model.temperature_ is None
+    assert BayesClassifier.from_name("C-TW-L-M", n_jobs=1).get_params()["normalize_weights"]
+    with pytest.raises(ValueError, match=r"no method is called 'TWC-NB'; there are M, L-M"):
+        BayesClassifier.from_name("TWC-NB")
+
+
+def test_families_as_estimators(data):
+    X, y = data
+    by_name = BayesClassifier("edcm", smoothing=0.2).fit(X, y)
+    for family in (EDCM(smoothing=0.2), EDCM()):
+        given_ = BayesClassifier(family, smoothing=None if family.smoothing else 0.2).fit(X, y)
+        np.testing.assert_array_equal(given_.predict_proba(X), by_name.predict_proba(X))
+    assert BayesClassifier(Multinomial(smoothing=1.0)).fit(X, y).smoothing_ == Constant(1.0)
+    assert BayesClassifier("vonmisesfisher").fit(X, y).score(X, y) > 0.8
+
+
+@pytest.mark.parametrize(
+    "names", [["a", "b", "c"], np.array([-1, 5, 7]), [True, False], ["é", "ß", "日本"], pd.Categorical(["x", "y", "z"])]
+)
+def test_labels_of_any_type(data, names):
+    X, y = data
+    names = np.asarray(names)
+    labels = names[y % len(names)]
+    model = BayesClassifier(smoothing=0.01).fit(X, labels)
+    np.testing.assert_array_equal(model.classes_, np.unique(labels))
+    assert model.predict(X).dtype == model.classes_.dtype
+    assert model.score(X, labels) > 0.6
+    as_object = BayesClassifier(smoothing=0.01).fit(X, pd.Series(labels.tolist(), dtype=object))
+    np.testing.assert_array_equal(as_object.predict(X), model.predict(X))
+
+
+def test_frames_and_feature_names(data):
+    X, y = data
+    names = [f"word{i}" for i in range(X.shape[1])]
+    expected = BayesClassifier(smoothing=0.01).fit(X, y).predict_proba(X)
+    for frame in (pd.DataFrame(X.toarray(), columns=names), pl.DataFrame(X.toarray(), schema=names)):
+        model = BayesClassifier(smoothing=0.01).fit(frame, pd.Series(y))
+        np.testing.assert_array_equal(model.predict_proba(frame), expected)
+        assert list(model.feature_names_in_) == names
+    model = BayesClassifier(smoothing=0.01).fit(pd.DataFrame(X.toarray(), columns=names), y)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(pd.DataFrame(X.toarray(), columns=names[::-1]))
+
+
+# Learning on held-out documents --------------------------------------------------------------------------------
+
+
+def test_default_learns_and_calibrates():
+    X, y = make(n_classes=4, per_class=60, n_words=60, seed=3, s=3.0)
+    train, test = np.arange(120), np.arange(120, 240)
+    raw = BayesClassifier(smoothing=0.01).fit(X[train], y[train])
+    learned = BayesClassifier().fit(X[train], y[train])
+
+    def log_loss(model):
+        return -np.mean(model.predict_log_proba(X[test])[np.arange(len(test)), y[test]])
+
+    assert learned.temperature_ is not None
+    assert raw.temperature_ is None
+    assert log_loss(learned) < log_loss(raw)
+    assert learned.score(X[test], y[test]) >= raw.score(X[test], y[test]) - 0.02
+
+
+def test_temperature_keeps_the_order_of_classes(data):
+    X, y = data
+    parameters = {"smoothing": 0.01, "class_prior": "uniform"}
+    hot = BayesClassifier(calibrate="temperature", **parameters).fit(X, y)
+    cold = BayesClassifier(calibrate=None, **parameters).fit(X, y)
+    np.testing.assert_array_equal(hot.predict(X), cold.predict(X))
+    np.testing.assert_allclose(hot.scores(X), cold.scores(X))
+    assert hot.predict_proba(X).max(axis=1).mean() < cold.predict_proba(X).max(axis=1).mean()
+
+
+def test_auto_smoothing_is_as_good_as_the_best_of_its_grid(data):
+    X, y = data
+    chosen = BayesClassifier("multinomial", smoothing="auto").fit(X, y).smoothing_
+    assert isinstance(chosen, Constant)
+    assert chosen.epsilon > 0
+
+
+def test_verbose_says_what_was_learned(data, capsys):
+    BayesClassifier(verbose=1).fit(*data)
+    assert "Shrinkage(tau=" in capsys.readouterr().err
+
+
+# Several labels a document -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def multi():
+    X, y = make(n_classes=3, per_class=40, seed=5)
+    X = X + np.roll(X, 1, axis=0)
+    Y = np.zeros((len(y), 3), dtype=int)
+    Y[np.arange(len(y)), y] = 1
+    Y[np.arange(len(y)), np.roll(y, 1)] = 1
+    return sp.csr_array(X.astype(np.int32)), Y
+
+
+@pytest.mark.parametrize("family", FAMILY_NAMES)
+def test_one_against_all_but_one_by_hand(multi, family):
+    X, Y = multi
+    estimator = {"multinomial": Multinomial, "dcm": DCM, "edcm": EDCM}[family]
+    plain = BayesClassifier(family, smoothing=0.01).fit(X, Y)
+    complement = BayesClassifier(family, smoothing=0.01, complement=True).fit(X, Y)
+    everything = estimator(smoothing=0.01).fit(X).log_prob(X)
+    for k in range(3):
+        with_k, without = (estimator(smoothing=0.01).fit(X[Y[:, k] == v]).log_prob(X) for v in (1, 0))
+        np.testing.assert_allclose(plain.scores(X)[:, k], with_k - without, rtol=1e-7, atol=1e-8)
+        np.testing.assert_allclose(complement.scores(X)[:, k], everything - without, rtol=1e-7, atol=1e-8)
+    log_odds = plain.predict_joint_log_proba(X)
+    np.testing.assert_allclose(log_odds, plain.scores(X))
+    np.testing.assert_allclose(plain.predict_proba(X), 1 / (1 + np.exp(-log_odds)), rtol=1e-12)
+    np.testing.assert_array_equal(plain.predict(X), (plain.predict_proba(X) > 0.5).astype(int))
+    strict = [0.5, 0.9, 0.99]
+    np.testing.assert_array_equal(plain.predict(X, threshold=strict), (plain.predict_proba(X) > strict).astype(int))
+    with pytest.raises(ValueError, match="threshold must be a probability"):
+        plain.predict(X, threshold=[0.5, 2.0, 0.1])
+
+
+def test_forms_of_several_labels_agree(multi):
+    X, Y = multi
+    names = np.array(["a", "b", "c"])
+    model = BayesClassifier(smoothing=0.01).fit(X, Y)
+    expected = model.predict_proba(X)
+    sets = [set(names[row > 0]) for row in Y]
+    for y in (sp.csr_array(Y), sp.csr_matrix(Y), Y.astype(bool), pd.DataFrame(Y), sets, [sorted(s) for s in sets]):
+        other = BayesClassifier(smoothing=0.01).fit(X, y)
+        np.testing.assert_allclose(other.predict_proba(X), expected, rtol=1e-12)
+    assert other.classes_.tolist() == ["a", "b", "c"]
+    assert model.predict(X).shape == Y.shape
+
+
+def test_several_labels_calibrated_and_in_batches(multi):
+    from bursty.metrics import break_even
+
+    X, Y = multi
+    model = BayesClassifier(complement=True, smoothing=0.1, calibrate="temperature")
+    whole = clone(model).fit(X, Y)
+    batches = clone(model)
+    for rows in np.array_split(np.arange(len(Y)), 3):
+        batches.partial_fit(X[rows], Y[rows], classes=[0, 1, 2])
+    np.testing.assert_allclose(batches.predict_proba(X), whole.predict_proba(X), rtol=1e-6)
+    assert 0.8 < break_even(Y, BayesClassifier().fit(X, Y).predict_proba(X)) <= 1.0
+    assert np.mean(BayesClassifier().fit(X, Y).predict(X) == Y) > 0.8
+
+
+# Bad input -----------------------------------------------------------------------------------------------------
+
+
+def fit(X=((1, 0), (0, 1)), y=("a", "b"), **parameters):
+    return BayesClassifier(**parameters).fit(np.asarray(X), y if y is None else list(y))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"y": ["a", "a"]}, r"y has one class only \('a'\)"),
+        ({"y": ["a", "b", "a"]}, r"y has 3 labels for 2 documents"),
+        ({"y": [1.0, np.nan]}, r"1 of 2 documents have no label"),
+        ({"y": [None, "a"]}, r"1 of 2 documents have no label"),
+        ({"y": [0.5, 1.7]}, r"Unknown label type"),
+        ({"y": [["a", 1], ["b"]]}, r"."),
+        ({"y": None}, r"requires y to be passed"),
+        ({"X": [[1, -1], [0, 1]]}, r"Negative values.*row 0, column 1 holds -1"),
+        ({"X": [[1, np.nan], [0, 1]]}, r"contains NaN: row 0, column 1"),
+        ({"X": [[1, 0.5], [0, 1]]}, r"row 0, column 1 holds 0.5, which is not a whole number"),
+        ({"X": [[0, 0], [0, 0]]}, r"every document is empty"),
+        ({"family": "poisson"}, r"family must be one of 'multinomial', 'dcm', 'edcm'"),
+        ({"transform": "sqrt"}, r'transform must be None, "log" or "tfidf"'),
+        ({"transform": "log"}, r'gives fractions.*use family="multinomial"'),
+        ({"normalize_weights": True}, r'use family="multinomial"'),
+        ({"smoothing": -1}, r"smoothing must be a number, zero or more"),
+        ({"smoothing": "none"}, r"smoothing must be a number, zero or more"),
+        (
+            {"family": "multinomial", "normalize_weights": True, "smoothing": "shrink"},
+            r"does not go with normalize_weights",
+        ),
+        ({"calibrate": "platt"}, r'calibrate must be "auto", "temperature" or None'),
+        ({"class_prior": "flat"}, r"class_prior must be"),
+        ({"class_prior": [0.5, 0.0]}, r"class_prior must be"),
+        ({"class_prior": [0.2, 0.3, 0.5]}, r"class_prior has 3 values for 2 classes"),
+        ({"engine": "spark"}, r"engine must be"),
+        ({"n_jobs": 0}, r"n_jobs must be"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*no words:UserWarning")
+def test_bad_input_says_what_is_wrong(arguments, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        fit(**arguments)
+
+
+def test_bad_tables_of_labels(multi):
+    X, Y = multi
+    with pytest.raises(ValueError, match="by 0 and 1, but holds"):
+        BayesClassifier().fit(X, Y * 2)
+    with pytest.raises(ValueError, match="y has 4 rows for 120 documents"):
+        BayesClassifier().fit(X, Y[:4])
+
+
+def test_bad_sample_weight(data):
+    X, y = data
+    for weights, message in (
+        (np.ones(3), "3 values for 90"),
+        (-np.ones(90), "not negative"),
+        ((y == 0) * 1.0, "one class"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            BayesClassifier().fit(X, y, sample_weight=weights)
+    with pytest.raises(TypeError, match="not weight"):
+        BayesClassifier().fit(X, y, weight=np.ones(90))
+
+
+def test_columns_at_predict_must_be_those_of_fit(data):
+    X, y = data
+    with pytest.raises(ValueError, match="X has 24 features, but BayesClassifier is expecting 25"):
+        BayesClassifier(smoothing=0.01).fit(X, y).predict(X[:, :24])
+
+
+def test_partial_fit_misuse(data):
+    X, y = data
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+        BayesClassifier().partial_fit(X, y)
+    model = BayesClassifier(smoothing=0.01).partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="not the same as on last call"):
+        model.partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="not among the classes"):
+        model.partial_fit(X, y + 1)
+    with pytest.raises(ValueError, match="weights depend on all documents"):
+        BayesClassifier("multinomial", transform="tfidf").partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="same kind"):
+        model.partial_fit(X, np.eye(3, dtype=int)[y])
+
+
+def test_class_of_one_document():
+    X, y = make(per_class=10)
+    X, y = np.vstack([X, [[0] * 24 + [5]]]), np.append(y, 9)
+    for smoothing in (0.01, "auto", None):
+        model = BayesClassifier(smoothing=smoothing).fit(X, y)
+        assert np.all(np.isfinite(model.predict_proba(X)))
+
+
+def test_words_unseen_in_fitting_are_ignored_and_counted(data):
+    X, y = data
+    wide = sp.csr_array(sp.hstack([X, sp.csr_array((X.shape[0], 2), dtype=np.int32)]))
+    model = BayesClassifier(smoothing=0.01).fit(wide, y)
+    test = wide.toarray()[:4]
+    expected = model.predict_proba(test)
+    test[0, -2:] = [3, 4]
+    np.testing.assert_array_equal(model.predict_proba(test), expected)
+    np.testing.assert_array_equal(model.count_unseen(test), [7, 0, 0, 0])
+    assert model.explain(test)[0].unseen == 7
+
+
+def test_without_smoothing_an_impossible_document_gets_the_prior():
+    model = fit([[2, 0, 1], [0, 2, 1]], smoothing=0.0, class_prior=[0.7, 0.3])
+    with pytest.warns(UserWarning, match=r"1 documents cannot come from any class.*smoothing"):
+        proba = model.predict_proba([[1, 1, 0], [1, 0, 0]])
+    np.testing.assert_allclose(proba, [[0.7, 0.3], [1.0, 0.0]])
+
+
+def test_empty_documents_are_counted_in_fitting(data):
+    X, y = data
+    with pytest.warns(UserWarning, match="1 document has no words"):
+        BayesClassifier(smoothing=0.01).fit(sp.vstack([X, sp.csr_array((1, 25))]), np.append(y, 0))
+
+
+def test_input_is_left_alone(data):
+    X, y = data
+    before = X.copy()
+    for parameters in ({}, {"family": "multinomial", "transform": "tfidf"}):
+        BayesClassifier(**parameters).fit(X, y).predict(X)
+    assert (before != X).nnz == 0
+
+
+@given(st.integers(0, 10**6))
+def test_keep_known_is_its_oracle(seed):
+    from bursty.kernels import select
+
+    rng = np.random.default_rng(seed)
+    X = sp.csr_array(rng.poisson(0.7, size=(5, 7)).astype(np.int32))
+    known = rng.random(7) < 0.6
+    for function in (select.keep_known, select.keep_known.py_func):
+        indptr, indices, values = (np.zeros(size, np.int32) for size in (6, X.nnz + 1, X.nnz + 1))
+        kept = function(X.indptr, X.indices, X.data, known, indptr, indices, values)
+        found = sp.csr_array((values[:kept], indices[:kept], indptr), shape=X.shape)
+        np.testing.assert_array_equal(found.toarray(), X.toarray() * known)
