@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -9,7 +10,9 @@ from scipy.stats import dirichlet_multinomial
 
 import oracles
 from bursty import datasets
+from bursty.engines import Chunk
 from bursty.families import DCM, Multinomial
+from bursty.families.dcm import maximise_alpha
 from bursty.families.urn import S_MAX, S_MIN
 
 
@@ -135,3 +138,13 @@ def test_gradient_vanishes_on_real_documents(data_dir, name):
     model = DCM().fit(X)
     slope, size = oracles.dcm_gradient(X.toarray(), model.alpha_)
     assert np.max(np.abs(slope)) / size < 1e-8
+
+
+def test_levels_of_counts_have_the_same_maximum():
+    """`maximise_alpha` takes levels (word, count) as they come, from 1 on."""
+    X = sp.csr_array(bursty_counts(3).astype(np.int32))
+    chunk = Chunk(X)
+    resp = np.random.default_rng(0).random((X.shape[0], 2))
+    family = DCM._family
+    expected = family.update(family.summarize(chunk, resp)).alpha
+    np.testing.assert_allclose(maximise_alpha(chunk.sum_by_level(resp), chunk.sum_by_length(resp)), expected, rtol=1e-9)

@@ -119,6 +119,14 @@ class Chunk:
         return self.row_sums(gammaln(self.values.astype(np.float64)))
 
     @cached_property
+    def again(self) -> Chunk:
+        """The same documents without the first occurrence of each word."""
+        cells = np.flatnonzero(self.values > 1)
+        starts = np.searchsorted(cells, self.indptr).astype(np.int32)
+        shape = self.n_documents, self.n_words
+        return Chunk(sp.csr_array((self.values[cells] - 1, self.indices[cells], starts), shape=shape))
+
+    @cached_property
     def norms(self) -> Array:
         """Euclidean length of each document."""
         return np.sqrt(self.row_sums(self.values.astype(np.float64) ** 2))

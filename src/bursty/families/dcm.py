@@ -10,7 +10,8 @@ sequence of words ([Madsen2005] eq. 2, [Elkan2006] eq. 1)
 |---|---|---|
 | alpha | weight of a word in the urn at the start | W x K |
 | s | sum of alpha: small is bursty | K |
-| H | weight of the documents at each level (word, count) (statistics) | levels x K |
+| T | weight of the documents that have the word (statistics) | W x K |
+| H | weight of the documents that repeat it so many times (statistics) | levels x K |
 | L | weight of the documents of each length (statistics) | lengths x K |
 | lambda | slope that all words share at the maximum | K |
 """
@@ -39,9 +40,13 @@ _NEAR = 1e-6
 
 @dataclass(frozen=True)
 class DCMStatistics(Statistics):
-    """Documents at each level (word, count), and documents of each length."""
+    """The EDCM's statistics, and how often the words are repeated.
 
-    levels: Levels
+    Documents that have each word (W x K), documents that repeat it so many times, documents of each length.
+    """
+
+    types: Array
+    repeats: Levels
     lengths: Levels
 
 
@@ -63,20 +68,22 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
     name = "dcm"
 
     def summarize(self, chunk: Chunk, resp: Resp) -> DCMStatistics:
-        """Count the documents at each level, and those of each length."""
-        return DCMStatistics(chunk.sum_by_level(resp), chunk.sum_by_length(resp))
+        """Count the documents that have each word, those that repeat it so many times, and those of each length."""
+        return DCMStatistics(chunk.sum_by_word(resp), chunk.again.sum_by_level(resp), chunk.sum_by_length(resp))
 
     def update(
         self, stats: DCMStatistics, *, smoothing: float = 0.0, start: DCMParameters | None = None
     ) -> DCMParameters:
-        """The maximum, by one equation in one unknown: see `maximise_alpha`."""
-        alpha = maximise_alpha(stats.levels, stats.lengths, None if start is None else start.alpha)
+        """The maximum, by one equation in one unknown: see `maximise_urns`."""
+        alpha = maximise_urns(stats.types, stats.repeats, stats.lengths, None if start is None else start.alpha)
         return DCMParameters(add_smoothing(alpha, smoothing))
 
     def log_prob(self, chunk: Chunk, params: DCMParameters) -> Array:
-        """The rising factorials of the levels, then one sparse sum."""
-        table = polya.log_rising_table(chunk.level_first, chunk.level_values, params.alpha)
-        log_prob = chunk.levels(table)
+        """First occurrences as the EDCM has them; repeats from an urn that holds one more of the word."""
+        with np.errstate(divide="ignore"):
+            log_prob = chunk.words(np.log(params.alpha))
+        again = chunk.again
+        log_prob += again.levels(polya.log_rising_table(again.level_first, again.level_values, params.alpha + 1.0))
         log_prob += length_term(chunk, params.s)
         return log_prob
 
@@ -96,7 +103,16 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
 
 
 def maximise_alpha(levels: Levels, lengths: Levels, start: Array | None = None) -> Array:
-    """The alpha of greatest likelihood, W x K, for the weights of levels and lengths.
+    """`maximise_urns` for the weights of levels (item, count), counts from 1 on."""
+    types = np.zeros((levels.n_items, levels.weights.shape[1]))
+    np.add.at(types, levels.items, levels.weights)
+    more = levels.values > 1
+    repeats = Levels(levels.items[more], levels.values[more] - 1, levels.weights[more], levels.n_items)
+    return maximise_urns(types, repeats, lengths, start)
+
+
+def maximise_urns(types: Array, repeats: Levels, lengths: Levels, start: Array | None = None) -> Array:
+    """The alpha of greatest likelihood, W x K, for the weights of first occurrences, repeats and lengths.
 
     At the maximum all words have the same slope, ``g_w(alpha_w) = sum_j T_wj / (alpha_w + j) = lambda``, and lambda is
     ``h(s)``, the slope of the length term. So lambda is the one unknown: given it, every alpha_w is a scalar equation
@@ -107,13 +123,12 @@ def maximise_alpha(levels: Levels, lengths: Levels, start: Array | None = None) 
     is as good (it is a step up, and at EM's fixed point nothing is left to do) and several times cheaper.
     """
     n_steps = _MAX_STEPS if start is None else 1
-    urns, urn = _WordUrns(levels), LengthUrn(lengths)
-    totals = urns.types.sum(axis=0)
+    urns, urn = _WordUrns(types, repeats), LengthUrn(lengths)
+    totals = types.sum(axis=0)
     no_repeat, one_word = limits(totals, lengths)
     active = (totals > 0) & ~no_repeat & ~one_word
     s = solve_total(totals, lengths) if start is None else start.sum(axis=0)
-    scale = np.divide(s, totals, out=np.zeros_like(s), where=totals > 0)
-    urns.start(urns.types * scale if start is None else start)
+    urns.start(np.divide(s, totals, out=np.zeros_like(s), where=totals > 0), start)
     log_lambda = np.log(np.where(active, urn(np.where(active, s, 1.0))[0], 1.0))
     low, high = np.full(len(s), -np.inf), np.full(len(s), np.inf)
     for _ in range(n_steps):
@@ -138,53 +153,57 @@ def maximise_alpha(levels: Levels, lengths: Levels, start: Array | None = None) 
             break
     alpha = urns.alpha(np.exp(log_lambda))
     if no_repeat.any() or one_word.any():
-        _set_limits(alpha, levels, urns.types, no_repeat, one_word)
+        _set_limits(alpha, types, repeats, no_repeat, one_word)
     return alpha
 
 
 class _WordUrns:
     """The equations ``g_w(alpha) = lambda`` of all words and components.
 
-    Where a component has a word at most once a document, alpha is tail / lambda: only the other pairs
-    (word, component) are worked on.
+    Where a component never repeats a word, alpha is types / lambda: only the other pairs (word, component) are worked
+    on.
     """
 
-    def __init__(self, levels: Levels) -> None:
-        self.levels = levels
-        self.tails = tails(levels)
-        pairs = maximise.repeated_pairs(levels.first, levels.values, self.tails)
-        self.types, self.pair_first, self.components, self.single = pairs
-        self.words = np.repeat(np.arange(levels.n_items), np.diff(self.pair_first))
-        n_blocks = -(-levels.n_items // maximise.BLOCK)
+    def __init__(self, types: Array, repeats: Levels) -> None:
+        self.types, self.repeats, self.tails = types, repeats, tails(repeats)
+        pairs = maximise.repeated_pairs(repeats.first, types, self.tails)
+        self.pair_first, self.components, self.single = pairs
+        n_words = len(types)
+        self.words = np.repeat(np.arange(n_words), np.diff(self.pair_first))
+        n_blocks = -(-n_words // maximise.BLOCK)
         self._sums, self._slopes = np.empty((2, n_blocks, len(self.single)))
-        cost = np.append(0, np.cumsum(np.diff(levels.first) * np.diff(self.pair_first), dtype=np.int64))
-        self._cost = cost[np.minimum(np.arange(n_blocks + 1) * maximise.BLOCK, levels.n_items)]
+        cost = np.append(0, np.cumsum(np.diff(repeats.first) * np.diff(self.pair_first), dtype=np.int64))
+        self._cost = cost[np.minimum(np.arange(n_blocks + 1) * maximise.BLOCK, n_words)]
 
-    def start(self, alpha: Array) -> None:
-        """Where to start from."""
-        self._alpha = np.maximum(alpha[self.words, self.components], 1e-300)
+    def start(self, scale: Array, alpha: Array | None) -> None:
+        """Where to start from: ``alpha``, or else the types times a scale for each component."""
+        pairs = self.words, self.components
+        begin = self.types[pairs] * scale[self.components] if alpha is None else alpha[pairs]
+        self._alpha = np.maximum(begin, 1e-300)
         self._slope = np.zeros_like(self._alpha)
 
     def solve(self, lambdas: Array, n_steps: int) -> tuple[Array, Array]:
         """Sum of alpha and of ``-1 / g'`` over the words, for each component with a positive lambda."""
         self._lambdas = lambdas
-        args = self.pair_first, self.components, self.levels.first, self.levels.values, self.tails, lambdas, n_steps
-        threads.run(maximise.solve_pairs, self._cost, *args, self._alpha, self._slope, self._sums, self._slopes)
+        pairs = self.pair_first, self.components, self.types, self.repeats.first, self.repeats.values, self.tails
+        results = self._alpha, self._slope, self._sums, self._slopes
+        threads.run(maximise.solve_pairs, self._cost, *pairs, lambdas, n_steps, *results)
         inverse = np.divide(1.0, lambdas, out=np.zeros_like(lambdas), where=lambdas > 0)
         return self._sums.sum(axis=0) + self.single * inverse, self._slopes.sum(axis=0) + self.single * inverse**2
 
     def alpha(self, lambdas: Array) -> Array:
         """The solutions, W x K: those of the last solve, moved along their slopes to these lambdas."""
         result = self.types / lambdas
+        pairs = self.words, self.components
         moved = self._alpha - self._slope * (lambdas - self._lambdas)[self.components]
-        result[self.words, self.components] = np.maximum(moved, result[self.words, self.components])
+        result[pairs] = np.maximum(moved, result[pairs])
         return result
 
 
-def _set_limits(alpha: Array, levels: Levels, types: Array, no_repeat: Array, one_word: Array) -> None:
+def _set_limits(alpha: Array, types: Array, repeats: Levels, no_repeat: Array, one_word: Array) -> None:
     """Where s has no finite maximum: the multinomial's proportions at S_MAX, the first words' at S_MIN."""
-    tokens = np.zeros_like(alpha)
-    np.add.at(tokens, levels.items, levels.values[:, None] * levels.weights)
+    tokens = types.copy()
+    np.add.at(tokens, repeats.items, repeats.values[:, None] * repeats.weights)
     for at_limit, weights, s in ((no_repeat, tokens, S_MAX), (one_word, types, S_MIN)):
         sums = weights.sum(axis=0)
         at_limit &= sums > 0

@@ -35,10 +35,10 @@ def length_term(chunk: Chunk, s: Array) -> Array:
 
 def tails(levels: Levels) -> Array:
     """Weight at each level or above."""
-    weights = levels.weights.copy()
-    cost = levels.first * np.int64(weights.shape[1])
-    threads.run(polya.tail_sums, cost, levels.first, weights)
-    return weights
+    out = np.empty_like(levels.weights)
+    cost = levels.first * np.int64(out.shape[1])
+    threads.run(polya.tail_sums, cost, levels.first, levels.weights, out)
+    return out
 
 
 class LengthUrn:

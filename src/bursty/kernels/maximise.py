@@ -38,52 +38,49 @@ def harmonic(values, tails, a, first, second):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def repeated_pairs(first, values, tails):  # type: ignore[no-untyped-def]
-    """The pairs (word, component) in which some document repeats the word, and what is known of the others.
+def repeated_pairs(first, types, tails):  # type: ignore[no-untyped-def]
+    """The pairs (word, component) in which some document repeats the word.
 
     Returns
     -------
-    types : weight of the documents that have the word, W x K; equivalent to ``tails[first[w]]`` where w has levels
     pair_first, components : where each word's pairs begin, and the component of each
     single : sum of types over the other pairs, K
     """
-    n_words, n_components = len(first) - 1, tails.shape[1]
-    types = np.zeros((n_words, n_components))
+    n_words, n_components = types.shape
     single = np.zeros(n_components)
-    n_pairs = 0
     pair_first = np.zeros(n_words + 1, dtype=np.int32)
     components = np.empty(1024, dtype=np.int32)
+    n_pairs = 0
     for word in range(n_words):
+        if first[word] == first[word + 1]:
+            for k in range(n_components):
+                single[k] += types[word, k]
+        else:
+            if n_pairs + n_components > len(components):
+                longer = np.empty(2 * len(components) + n_components, dtype=np.int32)
+                longer[:n_pairs] = components[:n_pairs]
+                components = longer
+            for k in range(n_components):
+                if tails[first[word], k] > 0.0:
+                    components[n_pairs] = k
+                    n_pairs += 1
+                else:
+                    single[k] += types[word, k]
         pair_first[word + 1] = n_pairs
-        begin, end = first[word], first[word + 1]
-        if begin == end:
-            continue
-        if n_pairs + n_components > len(components):
-            longer = np.empty(2 * len(components) + n_components, dtype=np.int32)
-            longer[:n_pairs] = components[:n_pairs]
-            components = longer
-        for k in range(n_components):
-            total = tails[begin, k]
-            types[word, k] = total
-            if total > 0.0 and (values[begin] > 1 or (end > begin + 1 and tails[begin + 1, k] > 0.0)):
-                components[n_pairs] = k
-                n_pairs += 1
-            else:
-                single[k] += total
-        pair_first[word + 1] = n_pairs
-    return types, pair_first, components[:n_pairs].copy(), single
+    return pair_first, components[:n_pairs].copy(), single
 
 
 @kernel
 def solve_pairs(  # type: ignore[no-untyped-def]
-    pair_first, components, first, values, tails, lambdas, max_steps, alpha, slope, sums, slopes, start, stop
+    pair_first, components, types, first, values, tails, lambdas, max_steps, alpha, slope, sums, slopes, start, stop
 ):
     """Solve ``g_w(alpha[i]) = lambdas[k]`` for the pairs i = (w, k) of the words in blocks ``start`` to ``stop``.
 
-    Newton on 1/g, which is concave and increasing in a: every step lands at or left of the root, so from there on
-    the way up is monotone; at most ``max_steps``. ``alpha`` holds the starting values; a component whose lambda is not
-    positive is left alone. ``slope`` gets ``-d alpha / d lambda``; ``sums[block, k]`` and ``slopes[block, k]`` the sums
-    of both. The components of a word go through the loops side by side, which the processor's vector units reward.
+    Here ``g_w(a) = types_w / a + sum_j tail_wj / (a + 1 + j)``: the first occurrence, then the repeats. Newton on 1/g,
+    which is concave and increasing in a: every step lands at or left of the root, so from there on the way up is
+    monotone; at most ``max_steps``. ``alpha`` holds the starting values; a component whose lambda is not positive is
+    left alone. ``slope`` gets ``-d alpha / d lambda``; ``sums[block, k]`` and ``slopes[block, k]`` the sums of both.
+    The components of a word go through the loops side by side, which the processor's vector units reward.
     """
     n_words, n_components = len(first) - 1, len(lambdas)
     a, g, q, tail = np.empty(n_components), np.empty(n_components), np.empty(n_components), np.empty(n_components)
@@ -92,20 +89,21 @@ def solve_pairs(  # type: ignore[no-untyped-def]
         slopes[block] = 0.0
         for word in range(block * BLOCK, min(n_words, (block + 1) * BLOCK)):
             pairs, size = pair_first[word], pair_first[word + 1] - pair_first[word]
-            begin, end = first[word], first[word + 1]
             for i in range(size):
                 k = components[pairs + i]
-                a[i] = max(alpha[pairs + i], tails[begin, k] / lambdas[k]) if lambdas[k] > 0.0 else 1.0
+                a[i] = max(alpha[pairs + i], types[word, k] / lambdas[k]) if lambdas[k] > 0.0 else 1.0
             for _ in range(max_steps if size > 0 else 0):
                 for i in range(size):
-                    g[i], q[i] = 0.0, 0.0
+                    inverse = 1.0 / a[i]
+                    g[i] = types[word, components[pairs + i]] * inverse
+                    q[i] = g[i] * inverse
                 lo = 0
-                for level in range(begin, end):
+                for level in range(first[word], first[word + 1]):
                     hi = values[level]
                     for i in range(size):
                         tail[i] = tails[level, components[pairs + i]]
                     if hi - lo <= SHORT:
-                        for j in range(lo, hi):
+                        for j in range(lo + 1, hi + 1):
                             for i in range(size):
                                 inverse = 1.0 / (a[i] + j)
                                 part = tail[i] * inverse
@@ -113,7 +111,7 @@ def solve_pairs(  # type: ignore[no-untyped-def]
                                 q[i] += part * inverse
                     else:
                         for i in range(size):
-                            first_sum, second_sum = inverse_sums(a[i], lo, hi)
+                            first_sum, second_sum = inverse_sums(a[i] + 1.0, lo, hi)
                             g[i] += tail[i] * first_sum
                             q[i] += tail[i] * second_sum
                     lo = hi
@@ -122,7 +120,7 @@ def solve_pairs(  # type: ignore[no-untyped-def]
                     k = components[pairs + i]
                     if lambdas[k] > 0.0:
                         before = a[i]
-                        a[i] = max(tails[begin, k] / lambdas[k], before + g[i] * (g[i] / lambdas[k] - 1.0) / q[i])
+                        a[i] = max(types[word, k] / lambdas[k], before + g[i] * (g[i] / lambdas[k] - 1.0) / q[i])
                         slope[pairs + i] = (g[i] / lambdas[k]) ** 2 / q[i]
                         largest_change = max(largest_change, abs(a[i] - before) / a[i])
                 if largest_change <= _SMALL:

@@ -28,13 +28,19 @@ def transpose(indptr, indices, values, n_columns):  # type: ignore[no-untyped-de
     free = starts[:-1].copy()
     rows = np.empty(len(indices), dtype=np.int32)
     column_values = np.empty_like(values)
-    for row in range(len(indptr) - 1):
-        for cell in range(indptr[row], indptr[row + 1]):
-            column = indices[cell]
-            rows[free[column]] = row
-            if len(values) > 0:
-                column_values[free[column]] = values[cell]
-            free[column] += 1
+    if len(values) == 0:
+        for row in range(len(indptr) - 1):
+            for cell in range(indptr[row], indptr[row + 1]):
+                place = free[indices[cell]]
+                free[indices[cell]] = place + 1
+                rows[place] = row
+    else:
+        for row in range(len(indptr) - 1):
+            for cell in range(indptr[row], indptr[row + 1]):
+                place = free[indices[cell]]
+                free[indices[cell]] = place + 1
+                rows[place] = row
+                column_values[place] = values[cell]
     return starts, rows, column_values
 
 

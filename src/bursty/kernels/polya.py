@@ -153,15 +153,20 @@ def log_rising_table(first: Array, values: Array, alpha: Array) -> Array:
 
 
 @kernel
-def tail_sums(first, weights, start, stop):  # type: ignore[no-untyped-def]
-    """Turn weights of levels into tails, in place.
+def tail_sums(first, weights, out, start, stop):  # type: ignore[no-untyped-def]
+    """From weights of levels to tails.
 
-    Equivalent to ``weights[a:b] = weights[a:b][::-1].cumsum(axis=0)[::-1]`` for each word's levels a to b.
+    Equivalent to ``out[a:b] = weights[a:b][::-1].cumsum(axis=0)[::-1]`` for each word's levels a to b.
     """
     for word in range(start, stop):
-        for level in range(first[word + 1] - 2, first[word] - 1, -1):
-            for k in range(weights.shape[1]):
-                weights[level, k] += weights[level + 1, k]
+        last = first[word + 1] - 1
+        for level in range(last, first[word] - 1, -1):
+            if level == last:
+                for k in range(weights.shape[1]):
+                    out[level, k] = weights[level, k]
+            else:
+                for k in range(weights.shape[1]):
+                    out[level, k] = weights[level, k] + out[level + 1, k]
 
 
 @kernel

@@ -16,11 +16,9 @@ the log-probability less the term of the document's length, which urns of equal 
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from bursty.engines import Chunk
 from bursty.families.base import Parameters
@@ -38,15 +36,6 @@ class Evidence:
     def __init__(self, chunk: Chunk) -> None:
         self.chunk = chunk
 
-    @cached_property
-    def repeats(self) -> Chunk:
-        """The documents without the first occurrence of each word."""
-        chunk = self.chunk
-        again = np.flatnonzero(chunk.values > 1)
-        indptr = np.searchsorted(again, chunk.indptr).astype(np.int32)
-        shape = (chunk.n_documents, chunk.n_words)
-        return Chunk(sp.csr_array((chunk.values[again] - 1, chunk.indices[again], indptr), shape=shape))
-
     def sums(self, params: Parameters, trust: Array | None = None) -> Array:
         """Documents x components."""
         if isinstance(params, DCMParameters):
@@ -60,7 +49,7 @@ class Evidence:
 
     def _rising(self, weights: Array, trust: Array | None) -> Array:
         """An urn that has given a word once holds one more of it: repeats are draws from there."""
-        repeats = self.repeats
+        repeats = self.chunk.again
         table = polya.log_rising_table(repeats.level_first, repeats.level_values, weights)
         if trust is not None:
             table *= trust[repeats.level_words][:, None]
