@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from bursty import datasets, families, metrics
     from bursty.corpus import Corpus, read_corpus
     from bursty.models.classify import BayesClassifier
+    from bursty.models.dcmlda import DCMLDA
+    from bursty.models.lda import LDA
     from bursty.models.mixture import Mixture, select_components
 
 __version__ = "0.1.0"
@@ -21,12 +23,16 @@ _SUBMODULES = ("corpus", "datasets", "engines", "families", "metrics")
 _OBJECTS = {
     "BayesClassifier": "bursty.models.classify",
     "Corpus": "bursty.corpus",
+    "DCMLDA": "bursty.models.dcmlda",
+    "LDA": "bursty.models.lda",
     "Mixture": "bursty.models.mixture",
     "read_corpus": "bursty.corpus",
     "select_components": "bursty.models.mixture",
 }
 
 __all__ = [
+    "DCMLDA",
+    "LDA",
     "BayesClassifier",
     "Corpus",
     "Mixture",

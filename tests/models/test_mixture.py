@@ -250,6 +250,7 @@ def test_says_when_it_does_not_converge(corpus):
         ({"n_init": 0}, "n_init must be"),
         ({"max_iter": -1}, "max_iter must be"),
         ({"smoothing": -1}, "smoothing must be"),
+        ({"tol": -1}, "tol must be"),
     ],
 )
 def test_bad_parameters(corpus, options, message):

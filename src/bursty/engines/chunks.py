@@ -29,7 +29,7 @@ from bursty.kernels import gather, order, threads
 Array = np.ndarray[Any, Any]
 
 # Documents in a chunk. Fixed, because sums are added chunk by chunk: a change of it changes last bits.
-CHUNK_SIZE = 16_384
+CHUNK_SIZE = 65_536
 # Counts up to this are looked up in a table of log factorials.
 _MANY = 100_000
 

@@ -13,6 +13,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -62,6 +63,12 @@ class Parameters:
     def table(self) -> Array:
         """The parameters of the words: W x K."""
         return getattr(self, fields(self)[0].name)
+
+    @cached_property
+    def log_table(self) -> Array:
+        """Logarithms of the table, made once for all chunks; minus infinity where a word cannot occur."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.table)
 
     def component(self, k: int) -> Self:
         """Component k alone."""

@@ -80,8 +80,7 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
 
     def log_prob(self, chunk: Chunk, params: DCMParameters) -> Array:
         """First occurrences as the EDCM has them; repeats from an urn that holds one more of the word."""
-        with np.errstate(divide="ignore"):
-            log_prob = chunk.words(np.log(params.alpha))
+        log_prob = chunk.words(params.log_table)
         again = chunk.again
         log_prob += again.levels(polya.log_rising_table(again.level_first, again.level_values, params.alpha + 1.0))
         log_prob += length_term(chunk, params.s)

@@ -72,8 +72,7 @@ class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
 
     def log_prob(self, chunk: Chunk, params: EDCMParameters) -> Array:
         """Not normalised: a document's q(x), whose sum over all documents of its length is below 1."""
-        with np.errstate(divide="ignore"):
-            table = chunk.words(np.log(params.beta))
+        table = chunk.words(params.log_table)
         table += length_term(chunk, params.s)
         table += chunk.repeats[:, None]
         return table

@@ -60,8 +60,7 @@ class MultinomialFamily(Family[MultinomialStatistics, MultinomialParameters]):
 
     def log_prob(self, chunk: Chunk, params: MultinomialParameters) -> Array:
         """Sum of log theta over the tokens."""
-        with np.errstate(divide="ignore"):
-            return chunk.tokens(np.log(params.theta))
+        return chunk.tokens(params.log_table)
 
     def perturb(
         self, params: MultinomialParameters, n_components: int, scale: float, rng: np.random.Generator

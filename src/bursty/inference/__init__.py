@@ -1,4 +1,4 @@
-"""Algorithms that fit models: expectation-maximization with annealing, and what starts it.
+"""Algorithms that fit models: EM with annealing and what starts it, Monte Carlo EM, held-out likelihood.
 
-Imports families, engines and kernels; knows no estimator.
+Imports families, samplers, engines and kernels; knows no estimator.
 """

@@ -59,7 +59,8 @@ def perturb(problem: Problem, rng: np.random.Generator) -> State:
 
 def kmeans(problem: Problem, rng: np.random.Generator) -> State:
     """The best of several runs of spherical k-means on tf-idf, softened."""
-    runs = (spherical_kmeans(problem.engine, problem.directions, problem.n_components, rng) for _ in range(KMEANS_RUNS))
+    n_runs = int(np.clip(KMEANS_WORK / (problem.counts.nnz * problem.n_components), 2, KMEANS_RUNS))
+    runs = [spherical_kmeans(problem.engine, problem.directions, problem.n_components, rng) for _ in range(n_runs)]
     labels, _ = max(runs, key=lambda run: run[1])
     return from_responsibilities(problem, soften(labels, problem.n_components))
 

@@ -1,6 +1,6 @@
 """Measures: of clusterings, of classifiers, of models, and of the data itself.
 
-One file a kind of measure: `clustering`, `classification`, `likelihood`, `bursts`. Imports
+One file a kind of measure: `clustering`, `classification`, `likelihood`, `bursts`, `topics`. Imports
 `bursty.validation` and nothing else of the package, so that every other layer may use them.
 """
 
@@ -10,13 +10,18 @@ from bursty.metrics.bursts import CountProbabilities, burstiness, count_probabil
 from bursty.metrics.classification import break_even
 from bursty.metrics.clustering import match_clusters, mutual_information, normalized_mutual_information
 from bursty.metrics.likelihood import perplexity
+from bursty.metrics.topics import coherence, empirical_likelihood, left_to_right, match_topics
 
 __all__ = [
     "CountProbabilities",
     "break_even",
     "burstiness",
+    "coherence",
     "count_probabilities",
+    "empirical_likelihood",
+    "left_to_right",
     "match_clusters",
+    "match_topics",
     "mutual_information",
     "normalized_mutual_information",
     "perplexity",

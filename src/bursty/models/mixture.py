@@ -52,8 +52,9 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         Starts; the run of greatest likelihood is kept.
     max_iter : int, default 200
         Iterations at each temperature, at most.
-    tol : float, default 1e-6
-        A phase ends when the log-likelihood changes by less than this, in relative terms.
+    tol : float, optional
+        A phase ends when the log-likelihood changes by less than this, in relative terms. By default 1e-5, and 1e-6 for
+        ``init="perturb"``, whose first steps away from the one-component fit are small.
     smoothing : float, default 0.01
         After EM each component takes in this share of its weight from the whole corpus, and words the corpus never had
         get this times the smallest parameter, so that unseen documents have a finite likelihood. 0 for plain maximum
@@ -104,7 +105,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         perturbation: float = 0.05,
         n_init: int = 1,
         max_iter: int = 200,
-        tol: float = 1e-6,
+        tol: float | None = None,
         smoothing: float = 0.01,
         warm_start: bool = False,
         random_state: Any = None,
@@ -246,7 +247,12 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
                 raise ValueError(f"{name} must be a whole number above 0, not {getattr(self, name)!r}")
         if isinstance(self.init, str) and self.init not in STARTS:
             raise ValueError(f"init must be one of {', '.join(map(repr, STARTS))} or an array, not {self.init!r}")
-        return em.Schedule(tuple(temperatures.tolist()), int(self.max_iter), float(self.tol))
+        tol = self.tol
+        if tol is None:
+            tol = 1e-6 if isinstance(self.init, str) and self.init == "perturb" else 1e-5
+        elif not isinstance(tol, int | float | np.number) or not tol >= 0:
+            raise ValueError(f"tol must be a number, zero or more, or None, not {tol!r}")
+        return em.Schedule(tuple(temperatures.tolist()), int(self.max_iter), float(tol))
 
     def _choose_n_components(self, X: Any, n_documents: int) -> int:
         if self.n_components == "auto":

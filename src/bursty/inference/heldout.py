@@ -1,0 +1,118 @@
+"""Likelihood of new documents under a topic model, which has no closed form: two estimators of it.
+
+*Empirical likelihood* ([Doyle2009] section 5): draw many pseudo documents, that is their word probabilities, from the
+model, and take the mean of the document's likelihood under each. Unbiased for any number of pseudo documents, but few
+of them are near a long document, so that its logarithm is then too low; the standard error says how far to trust it.
+
+*Left to right* (Wallach et al. 2009): predict each word from the ones before it, with particles for their topics. Far
+closer to the truth for a long document, and what ``score`` uses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import logsumexp
+
+from bursty.engines import Chunk
+from bursty.kernels import gibbs_heldout, threads
+from bursty.samplers import dcmlda, lda
+from bursty.samplers.tokens import State, Tokens, random_topics
+
+Array = np.ndarray[Any, Any]
+
+# Word probabilities of pseudo documents below this underflow.
+_TINY = 1e-300
+_BLOCK = 64
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A fitted LDA as new documents see it: alpha (K) and phi (W x K)."""
+
+    alpha: Array
+    phi: Array
+
+
+Model = dcmlda.Hyperparameters | Mixture
+
+
+def left_to_right(chunk: Chunk, model: Model, seed: int, n_particles: int, n_moves: int) -> Array:
+    """Estimated log-likelihood of each document, as one sequence of words."""
+    tokens = Tokens.by_content(chunk)
+    out = np.zeros(chunk.n_documents)
+    rest = seed, tokens.keys, n_particles, n_moves, out
+    if isinstance(model, Mixture):
+        threads.run(gibbs_heldout.lda, tokens.first, *tokens.cells, model.alpha, model.phi, *rest)
+    else:
+        args = model.alpha, model.beta, model.totals
+        threads.run(gibbs_heldout.dcmlda, tokens.first, *tokens.cells, *args, *rest)
+    return out
+
+
+@dataclass(frozen=True)
+class ShortChains:
+    """How new documents get their topic mixtures: so many chains, sweeps before and sweeps that count."""
+
+    n_chains: int = 4
+    burn_in: int = 10
+    n_samples: int = 10
+
+
+def mixtures(chunk: Chunk, model: Model, seed: int, chains: ShortChains) -> Array:
+    """Posterior topic mixture of each document: the mean over the chains' sweeps after burn-in, D x K."""
+    tokens = Tokens.by_content(chunk)
+    counts = np.zeros((chunk.n_documents, len(model.alpha)))
+    for chain in range(chains.n_chains):
+        # Chains differ in their seed; within one, sweeps have numbers.
+        state = State(tokens, random_topics(tokens, len(model.alpha), seed + chain))
+        for number in range(chains.burn_in + chains.n_samples):
+            state = renew(state, model, seed + chain, number)
+            if number >= chains.burn_in:
+                counts += tokens.document_topics(state.topics, len(model.alpha))
+    mixture = counts / (chains.n_chains * chains.n_samples) + model.alpha
+    return mixture / mixture.sum(axis=1, keepdims=True)
+
+
+def renew(state: State, model: Model, seed: int, number: int) -> State:
+    """One sweep over new documents."""
+    if isinstance(model, Mixture):
+        return lda.sweep(state, model.alpha, model.phi, seed, number)
+    return dcmlda.sweep(state, model, seed, number)
+
+
+def pseudo_documents(model: Model, seed: int, numbers: range) -> Array:
+    """Log word probabilities of pseudo documents of these numbers: W x their number."""
+    n_words = (model.phi if isinstance(model, Mixture) else model.beta).shape[0]
+    out = np.empty((n_words, len(numbers)))
+    threads.run(_fill, np.arange(len(numbers) + 1) * np.int64(n_words) * len(model.alpha), model, seed, numbers, out)
+    return out
+
+
+def _fill(model: Model, seed: int, numbers: range, out: Array, start: int, stop: int) -> None:
+    for i in range(start, stop):
+        rng = np.random.Generator(np.random.Philox(key=np.array([seed, numbers[i]], dtype=np.uint64)))
+        theta = rng.standard_gamma(model.alpha)
+        theta = theta / max(theta.sum(), _TINY)
+        if isinstance(model, Mixture):
+            probabilities = model.phi @ theta
+        else:
+            phi = rng.standard_gamma(model.beta)
+            probabilities = phi @ (theta / np.maximum(phi.sum(axis=0), _TINY))
+        out[:, i] = np.log(np.maximum(probabilities, _TINY))
+
+
+def empirical_likelihood(counts: sp.csr_array, model: Model, seed: int, n_pseudo: int) -> tuple[Array, Array]:
+    """Log of the mean likelihood of each document under the pseudo documents, and its standard error."""
+    n_documents = counts.shape[0]
+    log_sum, log_squares = np.full(n_documents, -np.inf), np.full(n_documents, -np.inf)
+    for begin in range(0, n_pseudo, _BLOCK):
+        block = counts @ pseudo_documents(model, seed, range(begin, min(n_pseudo, begin + _BLOCK)))
+        log_sum = np.logaddexp(log_sum, logsumexp(block, axis=1))
+        log_squares = np.logaddexp(log_squares, logsumexp(2.0 * block, axis=1))
+    # Relative variance of the mean, which to first order is the variance of its logarithm.
+    ratio = np.exp(log_squares - 2.0 * log_sum)
+    return log_sum - np.log(n_pseudo), np.sqrt(np.maximum(ratio - 1.0 / n_pseudo, 0.0))

@@ -1,0 +1,132 @@
+"""A random stream for every document: keyed by (seed, sweep, document), never by who does the work.
+
+Draw i of a stream is a hash of its number,
+
+    draw_i = mix(key + i * step),   key, step = hashes of (seed, sweep, document)
+
+(SplitMix64, with a step of its own for each stream so that two streams cannot run along each other). Nothing is
+carried from one draw to the next, so any document can be worked on anywhere and come out the same bits.
+
+Arithmetic is modulo 2^64. Compiled, that is what uint64 does; plain Python needs masks, so each step is written for
+both. Keys are cast to uint64 where they cross from one kernel to another: a compiled kernel called from plain Python
+gives Python integers back, and takes such integers for signed ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.extending import overload
+
+from bursty.kernels.compile import kernel
+
+_MASK = 0xFFFF_FFFF_FFFF_FFFF
+_GOLDEN = 0x9E37_79B9_7F4A_7C15
+_MULTIPLIERS = 0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB
+_UNIT = 2.0**-53
+
+
+def _add(a: Any, b: Any) -> Any:
+    """The sum modulo 2^64."""
+    return (int(a) + int(b)) & _MASK
+
+
+def _times(a: Any, b: Any) -> Any:
+    """The product modulo 2^64."""
+    return (int(a) * int(b)) & _MASK
+
+
+def _fold(x: Any, n: Any) -> Any:
+    """Its upper bits mixed into the lower ones."""
+    return int(x) ^ (int(x) >> n)
+
+
+def _odd(x: Any) -> Any:
+    """With its lowest bit set."""
+    return int(x) | 1
+
+
+def _unit(x: Any) -> Any:
+    """The upper 53 bits as a number in [0, 1)."""
+    return (int(x) >> 11) * _UNIT
+
+
+@overload(_add)
+def _add_compiled(a, b):  # type: ignore[no-untyped-def]
+    return lambda a, b: np.uint64(a) + np.uint64(b)
+
+
+@overload(_times)
+def _times_compiled(a, b):  # type: ignore[no-untyped-def]
+    return lambda a, b: np.uint64(a) * np.uint64(b)
+
+
+@overload(_fold)
+def _fold_compiled(x, n):  # type: ignore[no-untyped-def]
+    return lambda x, n: np.uint64(x) ^ (np.uint64(x) >> np.uint64(n))
+
+
+@overload(_odd)
+def _odd_compiled(x):  # type: ignore[no-untyped-def]
+    return lambda x: np.uint64(x) | np.uint64(1)
+
+
+@overload(_unit)
+def _unit_compiled(x):  # type: ignore[no-untyped-def]
+    return lambda x: np.float64(np.uint64(x) >> np.uint64(11)) * _UNIT
+
+
+@kernel
+def mix(x):  # type: ignore[no-untyped-def]
+    """Scramble 64 bits: every bit of the result depends on every bit of x, and no two x give the same."""
+    x = _times(_fold(x, 30), _MULTIPLIERS[0])
+    x = _times(_fold(x, 27), _MULTIPLIERS[1])
+    return _fold(x, 31)
+
+
+@kernel
+def combine(key, number):  # type: ignore[no-untyped-def]
+    """A new key from a key and a number."""
+    return mix(_add(key, _times(_add(number, 1), _GOLDEN)))
+
+
+@kernel
+def stream(seed, sweep, document):  # type: ignore[no-untyped-def]
+    """Key and step of a stream."""
+    key = np.uint64(combine(np.uint64(combine(np.uint64(mix(seed)), sweep)), document))
+    return key, np.uint64(_odd(mix(_add(key, _GOLDEN))))
+
+
+@kernel
+def uniform(key, step, draw):  # type: ignore[no-untyped-def]
+    """Number ``draw`` of a stream: uniform on [0, 1)."""
+    return _unit(mix(_add(key, _times(draw, step))))
+
+
+@kernel
+def uniforms(seed, sweep, document, out):  # type: ignore[no-untyped-def]
+    """The first draws of a stream."""
+    key, step = stream(seed, sweep, document)
+    for draw in range(len(out)):
+        out[draw] = uniform(np.uint64(key), np.uint64(step), draw)
+
+
+@kernel
+def document_keys(indptr, words, counts, out, start, stop):  # type: ignore[no-untyped-def]
+    """A number for each document that depends on what it holds and not on where it stands."""
+    for document in range(start, stop):
+        key = np.uint64(mix(0))
+        for cell in range(indptr[document], indptr[document + 1]):
+            key = np.uint64(combine(np.uint64(combine(key, words[cell])), counts[cell]))
+        out[document] = key
+
+
+@kernel
+def choices(first, seed, sweep, keys, n_choices, out, start, stop):  # type: ignore[no-untyped-def]
+    """For each token of each document one of so many numbers, each as likely."""
+    for document in range(start, stop):
+        key, step = stream(seed, sweep, keys[document])
+        for token in range(first[document], first[document + 1]):
+            draw = uniform(np.uint64(key), np.uint64(step), token - first[document])
+            out[token] = int(draw * n_choices)

@@ -1,0 +1,91 @@
+"""DCMLDA: every document has its own instance of every topic, so that words come in bursts.
+
+A document draws its topic mixture and, for each topic, its own word probabilities; then for each token a topic and a
+word of it ([Doyle2009] algorithm 1):
+
+    theta_d ~ Dirichlet(alpha)     phi_dk ~ Dirichlet(beta_k)     z ~ theta_d     w ~ phi_dz
+
+With theta and phi integrated out ([Doyle2009] eq. 3)
+
+    log p(w, z) = sum_d [ log B(n_d + alpha) / B(alpha) + sum_k log B(n_dk + beta_k) / B(beta_k) ]
+
+and the conditional of one token has counts of its own document only: documents are independent given alpha and beta.
+
+| symbol | name | shape |
+|---|---|---|
+| alpha | weight of each topic | K |
+| beta | weight of each word in each topic | W x K |
+| s | sum of beta_k over the words: small is bursty | K |
+| z | topics of the tokens | tokens, one or two bytes each |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bursty.kernels import gibbs_dcmlda, threads
+from bursty.samplers.tokens import State, Tokens, random_topics, topic_type
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """alpha (K) and beta (W x K), all positive."""
+
+    alpha: Array
+    beta: Array
+
+    @property
+    def n_topics(self) -> int:
+        """K."""
+        return len(self.alpha)
+
+    @cached_property
+    def totals(self) -> Array:
+        """s: the sum of beta over the words, K."""
+        return self.beta.sum(axis=0)
+
+    @cached_property
+    def floor(self) -> Array:
+        """The least beta of each topic."""
+        return self.beta.min(axis=0)
+
+    @cached_property
+    def table(self) -> tuple[Array, Array, Array]:
+        """What stands above the floor, word by word, largest first: where each word begins, topics, values."""
+        sizes = np.count_nonzero(self.beta > self.floor, axis=1)
+        first = np.append(0, np.cumsum(sizes))
+        topics, values = np.empty(first[-1], dtype=topic_type(self.n_topics)), np.empty(first[-1])
+        threads.run(gibbs_dcmlda.build_table, first, self.beta, self.floor, first, topics, values)
+        return first, topics, values
+
+
+def init(tokens: Tokens, n_topics: int, seed: int) -> State:
+    """Every token in a topic drawn at random."""
+    return State(tokens, random_topics(tokens, n_topics, seed))
+
+
+def sweep(state: State, params: Hyperparameters, seed: int, number: int, *, dense: bool = False) -> State:
+    """Draw the topic of every token anew, given all the others; ``number`` names the sweep's random stream."""
+    topics = state.topics.copy()
+    alpha, totals, first = params.alpha, params.totals, state.tokens.first
+    rest = seed, number, state.tokens.keys
+    if dense:
+        threads.run(gibbs_dcmlda.sweep_dense, first, *state.tokens.cells, topics, alpha, params.beta, totals, *rest)
+    else:
+        table = params.floor, *params.table
+        threads.run(gibbs_dcmlda.sweep_sparse, first, *state.tokens.cells, topics, alpha, totals, *table, *rest)
+    return State(state.tokens, topics)
+
+
+def log_joint(state: State, params: Hyperparameters) -> Array:
+    """Log-probability of the words and topics of each document."""
+    out = np.empty(state.tokens.chunk.n_documents)
+    args = params.alpha, params.beta, params.totals, out
+    threads.run(gibbs_dcmlda.log_joint, state.tokens.first, *state.tokens.cells, state.topics, *args)
+    return out

@@ -1,0 +1,132 @@
+"""Documents as tokens, each with a topic: the state that the samplers of topic models share.
+
+Tokens stand one after the other: the documents in order, in a document the words in order, all tokens of one word
+together. So the words are known from the counts, and a token costs one or two bytes, its topic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bursty.engines import Chunk, Levels
+from bursty.kernels import gibbs_counts, order, random, threads
+
+Array = np.ndarray[Any, Any]
+
+MAX_TOPICS = 65_536
+# Sweeps are numbered from 0; the topics a chain begins with are drawn from this stream.
+_BEGINNING = 2**40
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of a chunk, and the number that names each document's random stream."""
+
+    chunk: Chunk
+    keys: Array
+
+    @classmethod
+    def numbered(cls, chunk: Chunk, offset: int) -> Tokens:
+        """Streams named by the document's number in the corpus."""
+        return cls(chunk, np.arange(offset, offset + chunk.n_documents, dtype=np.uint64))
+
+    @classmethod
+    def by_content(cls, chunk: Chunk) -> Tokens:
+        """Streams named by what a document holds, so that its result does not depend on its neighbours."""
+        keys = np.empty(chunk.n_documents, dtype=np.uint64)
+        threads.run(random.document_keys, chunk.indptr, chunk.indptr, chunk.indices, chunk.values, keys)
+        return cls(chunk, keys)
+
+    @cached_property
+    def first(self) -> Array:
+        """Where the tokens of each document begin."""
+        return np.append(0, np.cumsum(self.chunk.lengths, dtype=np.int64))
+
+    @property
+    def cells(self) -> tuple[Array, Array, Array, Array]:
+        """What every sweep begins with: where cells begin, their words and counts, where tokens begin."""
+        return self.chunk.indptr, self.chunk.indices, self.chunk.values, self.first
+
+    @cached_property
+    def cell_first(self) -> Array:
+        """Where the tokens of each cell begin."""
+        return np.append(0, np.cumsum(self.chunk.values, dtype=np.int64))
+
+    @cached_property
+    def _cells_by_word(self) -> tuple[Array, Array]:
+        numbers = np.arange(len(self.chunk.indices), dtype=np.int32)
+        starts, _, cells = order.transpose(self.chunk.indptr, self.chunk.indices, numbers, self.chunk.n_words)
+        return starts, cells
+
+    def document_topics(self, topics: Array, n_topics: int) -> Array:
+        """Tokens of each topic in each document: D x K."""
+        out = np.empty((self.chunk.n_documents, n_topics), dtype=np.int32)
+        threads.run(gibbs_counts.by_document, self.first, self.first, topics, out)
+        return out
+
+    def word_topics(self, topics: Array, n_topics: int) -> Array:
+        """Tokens of each topic for each word: W x K."""
+        starts, cells = self._cells_by_word
+        out = np.empty((self.chunk.n_words, n_topics))
+        threads.run(gibbs_counts.by_word, starts, starts, cells, self.cell_first, topics, out)
+        return out
+
+    def word_levels(self, topics: Array, n_topics: int) -> Levels:
+        """Documents that gave topic k exactly v tokens of word w: levels (w, v) x K."""
+        starts, cells = self._cells_by_word
+        most = np.empty(self.chunk.n_words, dtype=np.int64)
+        threads.run(gibbs_counts.largest, starts, starts, cells, self.cell_first, most)
+        slots = np.append(0, np.cumsum(most))
+        marks = np.zeros(slots[-1], dtype=np.uint8)
+        args = starts, cells, self.cell_first, topics, slots
+        threads.run(gibbs_counts.mark_levels, starts, *args, n_topics, marks)
+        codes = np.cumsum(marks, dtype=np.int32) - np.int32(1)
+        occupied = np.flatnonzero(marks)
+        words = np.searchsorted(slots, occupied, side="right") - 1
+        weights = np.zeros((len(occupied), n_topics))
+        threads.run(gibbs_counts.tally_levels, starts, *args, codes, weights)
+        values = occupied - slots[words] + 1
+        return Levels(words.astype(np.int32), values.astype(np.int32), weights, self.chunk.n_words)
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a chain stands: the tokens and the topic of each."""
+
+    tokens: Tokens
+    topics: Array
+
+
+def random_topics(tokens: Tokens, n_topics: int, seed: int) -> Array:
+    """A topic for each token, each as likely; from the document's own stream."""
+    topics = np.empty(int(tokens.first[-1]), dtype=topic_type(n_topics))
+    threads.run(random.choices, tokens.first, tokens.first, seed, _BEGINNING, tokens.keys, n_topics, topics)
+    return topics
+
+
+def topic_type(n_topics: int) -> type[np.unsignedinteger[Any]]:
+    """The smallest type that holds a topic's number."""
+    return np.uint8 if n_topics <= 256 else np.uint16
+
+
+def length_levels(counts: Array) -> Levels:
+    """Rows that have each value above 0, column by column: levels of one item x columns."""
+    values, codes = np.unique(counts, return_inverse=True)
+    weights = np.zeros((len(values), counts.shape[1]))
+    np.add.at(weights, (codes.reshape(counts.shape), np.arange(counts.shape[1])), 1.0)
+    known = values > 0
+    return Levels(np.zeros(int(known.sum()), dtype=np.int32), values[known].astype(np.int32), weights[known], 1)
+
+
+def item_levels(counts: Array) -> Levels:
+    """Rows that have each value above 0 of each column: levels (column, value) x 1."""
+    rows, columns = np.nonzero(counts)
+    keys, weights = np.unique(
+        (columns.astype(np.int64) << 32) | counts[rows, columns].astype(np.int64), return_counts=True
+    )
+    items, values = (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
+    return Levels(items, values, weights.astype(np.float64)[:, None], counts.shape[1])

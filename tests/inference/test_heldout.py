@@ -1,0 +1,102 @@
+"""Held-out likelihood and topics of new documents, against sums over all topics of all tokens."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from bursty.engines import Chunk
+from bursty.inference import heldout
+from bursty.kernels import gibbs_heldout, threads
+from bursty.samplers import dcmlda
+from bursty.samplers.tokens import Tokens
+from samplers import oracles_topics as oracles
+
+ALPHA = np.array([0.7, 1.6, 0.4])
+BETA = np.array([[0.05, 2.0, 0.3], [1.2, 0.1, 0.3], [0.05, 0.4, 4.0], [0.9, 0.1, 0.3]])
+PHI = BETA / BETA.sum(axis=0)
+DOCUMENTS = [[0, 0, 0, 1, 3, 3], [2, 2, 3], [1], [], [0, 1, 2, 3, 3]]
+MODELS = {"dcmlda": dcmlda.Hyperparameters(ALPHA, BETA), "lda": heldout.Mixture(ALPHA, PHI)}
+
+
+@pytest.fixture
+def counts():
+    return sp.csr_array(np.array([np.bincount(words, minlength=4) for words in DOCUMENTS], dtype=np.int32))
+
+
+def exact(name):
+    if name == "lda":
+        return np.array([oracles.lda_log_prob(words, ALPHA, PHI) for words in DOCUMENTS])
+    return np.array([oracles.dcmlda_log_prob(words, ALPHA, BETA) for words in DOCUMENTS])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_left_to_right_is_the_likelihood(counts, name):
+    got = heldout.left_to_right(Chunk(counts), MODELS[name], 0, 20_000, 20)
+    np.testing.assert_allclose(got, exact(name), atol=0.02)
+    assert got[3] == 0.0
+    np.testing.assert_allclose(got[2], exact(name)[2], rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_left_to_right_with_few_moves_is_close(counts, name):
+    got = heldout.left_to_right(Chunk(counts), MODELS[name], 1, 20_000, 2)
+    np.testing.assert_allclose(got, exact(name), atol=0.05)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_empirical_likelihood_is_the_likelihood(counts, name):
+    got, error = heldout.empirical_likelihood(counts, MODELS[name], 0, 20_000)
+    assert np.all(np.abs(got - exact(name)) <= 4 * error + 1e-12)
+    assert error.max() < 0.1
+    assert got[3] == pytest.approx(0.0, abs=1e-12)
+    few = heldout.empirical_likelihood(counts, MODELS[name], 0, 200)[1]
+    np.testing.assert_allclose(few[:3] / error[:3], 10.0, rtol=0.5)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_mixtures_are_posterior_means(counts, name):
+    got = heldout.mixtures(Chunk(counts), MODELS[name], 0, heldout.ShortChains(200, 5, 10))
+    for d, words in enumerate(DOCUMENTS):
+        states = oracles.all_topics(len(words), 3)
+        if name == "dcmlda":
+            log_joint = [oracles.dcmlda_log_joint(words, z, ALPHA, BETA) for z in states]
+        else:
+            prior = [oracles.log_beta(np.bincount(z, minlength=3) + ALPHA) for z in states]
+            log_joint = [p + np.log(PHI[words, list(z)]).sum() for p, z in zip(prior, states, strict=True)]
+        weights = np.exp(np.array(log_joint) - np.max(log_joint))
+        means = np.array([np.bincount(z, minlength=3) if z else np.zeros(3) for z in states]) + ALPHA
+        expected = weights @ means / weights.sum()
+        np.testing.assert_allclose(got[d], expected / expected.sum(), atol=0.015)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_same_bits_for_any_threads_and_neighbours(counts, name, monkeypatch):
+    monkeypatch.setattr(threads, "MIN_WORK", 1)
+    results = []
+    for n in (1, 2, 5):
+        with threads.using(n):
+            parts = (
+                heldout.left_to_right(Chunk(counts), MODELS[name], 0, 3, 20),
+                heldout.mixtures(Chunk(counts), MODELS[name], 0, heldout.ShortChains()),
+                heldout.empirical_likelihood(counts, MODELS[name], 0, 70)[0],
+            )
+            results.append(b"".join(part.tobytes() for part in parts))
+    assert len(set(results)) == 1
+    order = np.array([4, 2, 0])
+    whole = heldout.mixtures(Chunk(counts), MODELS[name], 0, heldout.ShortChains())
+    some = heldout.mixtures(Chunk(counts[order]), MODELS[name], 0, heldout.ShortChains())
+    np.testing.assert_array_equal(whole[order], some)
+
+
+def test_plain_python_agrees(counts):
+    tokens = Tokens.by_content(Chunk(counts))
+    for kernel, args in (
+        (gibbs_heldout.dcmlda, (ALPHA, BETA, BETA.sum(axis=0))),
+        (gibbs_heldout.lda, (ALPHA, PHI)),
+    ):
+        out, plain = np.empty(5), np.empty(5)
+        kernel(*tokens.cells, *args, 3, tokens.keys, 4, 2, out, 0, 5)
+        getattr(kernel, "py_func", kernel)(*tokens.cells, *args, 3, tokens.keys, 4, 2, plain, 0, 5)
+        np.testing.assert_allclose(out, plain, rtol=1e-12)

@@ -1,0 +1,208 @@
+"""The DCMLDA sampler against lists of all states, against the joint, and as a chain."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy import stats
+
+from bursty.engines import Chunk
+from bursty.kernels import gibbs_dcmlda, threads
+from bursty.samplers import dcmlda
+from bursty.samplers.tokens import State, Tokens
+from samplers import oracles_topics as oracles
+
+ALPHA = np.array([0.7, 1.6, 0.4])
+# The floors differ between topics, and some words stand at them.
+BETA = np.array([[0.05, 2.0, 0.3], [1.2, 0.1, 0.3], [0.05, 0.4, 4.0], [0.9, 0.1, 0.3]])
+WORDS = [0, 0, 0, 1, 3, 3]
+
+
+def tokens_of(dense):
+    return Tokens.numbered(Chunk(sp.csr_array(np.asarray(dense, dtype=np.int32))), 0)
+
+
+def copies(n):
+    return tokens_of(np.tile(np.bincount(WORDS, minlength=4), (n, 1)))
+
+
+def both(kernel):
+    return [kernel] if not hasattr(kernel, "py_func") else [kernel, kernel.py_func]
+
+
+@pytest.fixture
+def params():
+    return dcmlda.Hyperparameters(ALPHA, BETA)
+
+
+@pytest.fixture
+def corpus():
+    rng = np.random.default_rng(0)
+    dense = rng.poisson(0.4, size=(30, 40)) * rng.integers(1, 6, size=(30, 40))
+    dense[4] = 0
+    alpha, beta = rng.gamma(1.0, size=7) + 0.01, rng.gamma(0.2, size=(40, 7))
+    beta = np.where(beta < 0.1, 0.0, beta) + rng.uniform(0.001, 0.01, size=7)
+    return tokens_of(dense), dcmlda.Hyperparameters(alpha, beta)
+
+
+def test_log_joint(params):
+    rng = np.random.default_rng(1)
+    state = State(copies(20), rng.integers(0, 3, size=120).astype(np.uint8))
+    expected = [oracles.dcmlda_log_joint(WORDS, state.topics[6 * d : 6 * d + 6], ALPHA, BETA) for d in range(20)]
+    np.testing.assert_allclose(dcmlda.log_joint(state, params), expected, rtol=1e-12)
+
+
+def test_conditional_is_the_ratio_of_joints():
+    """All states of the other tokens, every token: conditional = joint over the sum of the joints."""
+    for others in oracles.all_topics(len(WORDS) - 1, 3):
+        for token in range(len(WORDS)):
+            states = [[*others[:token], k, *others[token:]] for k in range(3)]
+            joint = np.exp([oracles.dcmlda_log_joint(WORDS, z, ALPHA, BETA) for z in states])
+            rest = oracles.counts_of(np.delete(WORDS, token), others, 4, 3)
+            out = np.empty(3)
+            args = rest.sum(axis=0), rest[WORDS[token]], ALPHA, BETA[WORDS[token]], BETA.sum(axis=0), out
+            total = gibbs_dcmlda.conditional(*args)
+            np.testing.assert_allclose(out / total, joint / joint.sum(), rtol=1e-12)
+
+
+def test_sparse_parts_add_up_to_the_conditional(corpus):
+    _, params = corpus
+    rng = np.random.default_rng(2)
+    first, table_topics, table_values = params.table
+    for _ in range(200):
+        word = rng.integers(40)
+        n_w = rng.integers(0, 3, size=7) * rng.integers(0, 2, size=7).astype(float)
+        n_k = n_w + rng.integers(0, 5, size=7)
+        ratio = (n_k + params.alpha) / (n_k + params.totals)
+        weights, expected = np.empty(7), np.empty(7)
+        gibbs_dcmlda.conditional(n_k, n_w, params.alpha, params.beta[word], params.totals, expected)
+        begin, end = first[word], first[word + 1]
+        for kernel in both(gibbs_dcmlda.above_floor):
+            above = kernel(ratio, table_topics, table_values, begin, end, weights)
+            np.testing.assert_allclose(above, weights[: end - begin].sum(), rtol=1e-12)
+            by_topic = ratio * (n_w + params.floor)
+            np.add.at(by_topic, table_topics[begin:end], weights[: end - begin])
+            np.testing.assert_allclose(by_topic, expected, rtol=1e-12)
+
+
+def test_table_holds_what_stands_above_the_floor(corpus):
+    _, params = corpus
+    first, topics, values = params.table
+    for kernel in both(gibbs_dcmlda.build_table):
+        again, same = np.empty_like(topics), np.empty_like(values)
+        kernel(params.beta, params.floor, first, again, same, 0, 40)
+        assert again.tobytes() == topics.tobytes()
+        assert same.tobytes() == values.tobytes()
+    for word in range(40):
+        own = slice(first[word], first[word + 1])
+        assert np.all(np.diff(values[own]) <= 0)
+        beta = params.floor.copy()
+        beta[topics[own]] += values[own]
+        np.testing.assert_allclose(beta, params.beta[word], rtol=1e-12)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_plain_python_agrees(corpus, dense):
+    tokens, params = corpus
+    state = dcmlda.sweep(dcmlda.init(tokens, 7, 3), params, 3, 0, dense=dense)
+    kernel = gibbs_dcmlda.sweep_dense if dense else gibbs_dcmlda.sweep_sparse
+    topics = dcmlda.init(tokens, 7, 3).topics
+    table = (params.beta, params.totals) if dense else (params.totals, params.floor, *params.table)
+    both(kernel)[-1](*tokens.cells, topics, params.alpha, *table, 3, 0, tokens.keys, 0, 30)
+    np.testing.assert_array_equal(state.topics, topics)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_stationary_distribution(params, dense):
+    """Many independent copies of one document, some sweeps: their states have the exact posterior."""
+    n = 20_000
+    state = dcmlda.init(copies(n), 3, 12)
+    for number in range(25):
+        state = dcmlda.sweep(state, params, 12, number, dense=dense)
+    states = oracles.all_topics(len(WORDS), 3)
+    joint = np.exp([oracles.dcmlda_log_joint(WORDS, z, ALPHA, BETA) for z in states])
+    codes = state.topics.reshape(n, -1) @ 3 ** np.arange(len(WORDS))[::-1]
+    observed = np.bincount(codes, minlength=len(states))
+    expected = n * joint / joint.sum()
+    often = expected >= 5
+    observed = np.append(observed[often], observed[~often].sum())
+    expected = np.append(expected[often], expected[~often].sum())
+    assert stats.chisquare(observed, expected).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_geweke(params, dense):
+    """Drawing data and state together, and alternating sweeps with new data, give the same distribution."""
+    n, length = 4000, 8
+    rng = np.random.default_rng(5)
+
+    def draw_tables(mixtures):
+        """Tokens by word and topic, given tokens by topic."""
+        return np.array(
+            [[rng.multinomial(m, rng.dirichlet(BETA[:, k])) for k, m in enumerate(row)] for row in mixtures]
+        ).transpose(0, 2, 1)
+
+    def statistics(tables):
+        n_k, n_w = tables.sum(axis=1), tables.sum(axis=2)
+        own = [n_k[:, 0], n_k[:, 1], n_k[:, 0] ** 2, n_w[:, 2], (n_w**2).sum(axis=1), (tables**2).sum(axis=(1, 2))]
+        return np.array([*own, tables[:, 1, 0], tables[:, 2, 1], (tables > 0).sum(axis=(1, 2))], dtype=float)
+
+    mixtures = np.array([rng.multinomial(length, rng.dirichlet(ALPHA)) for _ in range(n)])
+    forward = statistics(draw_tables(mixtures))
+    tables = draw_tables(np.array([rng.multinomial(length, rng.dirichlet(ALPHA)) for _ in range(n)]))
+    for number in range(4):
+        tokens = tokens_of(tables.sum(axis=2))
+        # Given the counts, all orders of a word's tokens are as likely.
+        topics = np.concatenate([rng.permuted(np.repeat(np.arange(3), row)) for row in tables.reshape(-1, 3)])
+        state = dcmlda.sweep(State(tokens, topics.astype(np.uint8)), params, 6, number, dense=dense)
+        tables = draw_tables(tokens.document_topics(state.topics, 3))
+    alternating = statistics(tables)
+    error = np.sqrt((forward.var(axis=1) + alternating.var(axis=1)) / n)
+    assert np.all(np.abs(forward.mean(axis=1) - alternating.mean(axis=1)) < 3.5 * error)
+
+
+def test_same_bits_for_any_number_of_threads_and_any_chunks(corpus, monkeypatch):
+    monkeypatch.setattr(threads, "MIN_WORK", 1)
+    tokens, params = corpus
+    results = []
+    for n_threads in (1, 2, 5):
+        with threads.using(n_threads):
+            state = dcmlda.init(tokens, 7, 1)
+            for number in range(3):
+                state = dcmlda.sweep(state, params, 1, number)
+            results.append(state.topics.tobytes())
+    chunk = tokens.chunk
+    counts = sp.csr_array((chunk.values, chunk.indices, chunk.indptr), shape=(30, 40))
+    parts = []
+    for begin, end in ((0, 7), (7, 8), (8, 30)):
+        state = dcmlda.init(Tokens.numbered(Chunk(counts[begin:end]), begin), 7, 1)
+        for number in range(3):
+            state = dcmlda.sweep(state, params, 1, number)
+        parts.append(state.topics)
+    results.append(np.concatenate(parts).tobytes())
+    assert len(set(results)) == 1
+
+
+def test_counts_of_topics(corpus):
+    tokens, _ = corpus
+    state = dcmlda.init(tokens, 7, 1)
+    words = np.repeat(tokens.chunk.indices, tokens.chunk.values)
+    documents = np.repeat(np.arange(30), tokens.chunk.lengths)
+    table = np.zeros((30, 40, 7), dtype=int)
+    np.add.at(table, (documents, words, state.topics), 1)
+    np.testing.assert_array_equal(tokens.document_topics(state.topics, 7), table.sum(axis=1))
+    np.testing.assert_array_equal(tokens.word_topics(state.topics, 7), table.sum(axis=0))
+    levels = tokens.word_levels(state.topics, 7)
+    for word, value, weights in zip(levels.items, levels.values, levels.weights, strict=True):
+        np.testing.assert_array_equal(weights, (table[:, word] == value).sum(axis=0))
+    assert levels.values @ levels.weights.sum(axis=1) == tokens.first[-1]
+
+
+def test_many_topics_take_two_bytes():
+    tokens = tokens_of(np.ones((3, 400)))
+    assert dcmlda.init(tokens, 256, 0).topics.dtype == np.uint8
+    state = dcmlda.init(tokens, 300, 0)
+    assert state.topics.dtype == np.uint16
+    params = dcmlda.Hyperparameters(np.full(300, 0.1), np.random.default_rng(0).gamma(1.0, size=(400, 300)) + 0.1)
+    assert dcmlda.sweep(state, params, 0, 0).topics.max() < 300

@@ -1,0 +1,158 @@
+"""The LDA sampler against lists of all states, against the serial collapsed sampler, and as a chain."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy import stats
+
+from bursty.engines import Chunk
+from bursty.kernels import gibbs_lda, threads
+from bursty.samplers import lda
+from bursty.samplers.tokens import State, Tokens
+from samplers import oracles_topics as oracles
+
+ALPHA = np.array([0.7, 1.6])
+BETA = np.array([0.3, 0.5, 1.1])
+DOCUMENTS = [[0, 0, 1], [1, 2]]
+
+
+def tokens_of(dense):
+    return Tokens.numbered(Chunk(sp.csr_array(np.asarray(dense, dtype=np.int32))), 0)
+
+
+def tiny():
+    return tokens_of([np.bincount(words, minlength=3) for words in DOCUMENTS])
+
+
+def step(state, params, seed, number):
+    word_topics = state.tokens.word_topics(state.topics, params.n_topics)
+    return lda.sweep(state, params.alpha, lda.draw_phi(word_topics, params.beta, seed, number), seed, number)
+
+
+def posterior():
+    states = oracles.all_topics(5, 2)
+    joint = np.exp([oracles.lda_log_joint(DOCUMENTS, [z[:3], z[3:]], ALPHA, BETA) for z in states])
+    return joint / joint.sum()
+
+
+def test_log_joint():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        state = State(tiny(), rng.integers(0, 2, size=5).astype(np.uint8))
+        expected = oracles.lda_log_joint(DOCUMENTS, [state.topics[:3], state.topics[3:]], ALPHA, BETA)
+        np.testing.assert_allclose(lda.log_joint(state, lda.Hyperparameters(ALPHA, BETA)), expected, rtol=1e-12)
+
+
+def test_conditional_given_phi():
+    """Many copies of a document, all its states: one sweep from the exact posterior given phi stays there."""
+    rng = np.random.default_rng(1)
+    phi = rng.dirichlet(np.ones(4), size=3).T.copy()
+    alpha, words, n = np.array([0.5, 1.0, 0.2]), [0, 0, 2, 3], 20_000
+    states = np.array(oracles.all_topics(4, 3))
+    prior = [oracles.log_beta(np.bincount(z, minlength=3) + alpha) for z in states]
+    weights = np.exp(prior + np.log(phi[words, states]).sum(axis=1))
+    expected = weights / weights.sum()
+    start = states[rng.choice(len(states), size=n, p=expected)]
+    tokens = tokens_of(np.tile(np.bincount(words, minlength=4), (n, 1)))
+    state = State(tokens, start.ravel().astype(np.uint8))
+    for number in range(2):
+        state = lda.sweep(state, alpha, phi, 3, number)
+    observed = np.bincount(state.topics.reshape(n, 4) @ 3 ** np.arange(4)[::-1], minlength=len(states))
+    often = expected * n >= 5
+    observed = np.append(observed[often], observed[~often].sum())
+    expected = n * np.append(expected[often], expected[~often].sum())
+    keep = expected > 0
+    assert stats.chisquare(observed[keep], expected[keep]).pvalue > 1e-3
+
+
+def test_stationary_distribution():
+    params = lda.Hyperparameters(ALPHA, BETA)
+    state, observed = lda.init(tiny(), 2, 0), np.zeros(32)
+    for number in range(12_000):
+        state = step(state, params, 4, number)
+        if number % 3 == 2:
+            observed[state.topics @ 2 ** np.arange(5)[::-1]] += 1
+    assert stats.chisquare(observed, posterior() * observed.sum()).pvalue > 1e-3
+
+
+def test_the_serial_sampler_has_the_same_distribution():
+    rng = np.random.default_rng(2)
+    topics, observed = [np.array([0, 1, 0]), np.array([1, 0])], np.zeros(32)
+    for number in range(4500):
+        oracles.collapsed_lda_sweep(DOCUMENTS, topics, ALPHA, BETA, rng)
+        if number % 3 == 2:
+            observed[np.concatenate(topics) @ 2 ** np.arange(5)[::-1]] += 1
+    assert stats.chisquare(observed, posterior() * observed.sum()).pvalue > 1e-3
+
+
+def test_geweke():
+    """Drawing data and state together, and alternating sweeps with new data, give the same distribution."""
+    rng, params = np.random.default_rng(3), lda.Hyperparameters(ALPHA, BETA)
+    n, lengths = 1500, (4, 3)
+
+    def draw_words(topics, phi):
+        return [[rng.choice(3, p=phi[:, k]) for k in own] for own in topics]
+
+    def statistics(words, topics):
+        flat_words, flat_topics = np.concatenate(words), np.concatenate(topics)
+        table = oracles.counts_of(flat_words, flat_topics, 3, 2)
+        first = oracles.counts_of(words[0], topics[0], 3, 2)
+        return [table[:, 0].sum(), (table**2).sum(), table[0, 0], table[2, 1], first[:, 0].sum() ** 2, (first**2).sum()]
+
+    forward, alternating = [], []
+    for replicate in range(n):
+        for chain in (forward, alternating):
+            phi = rng.dirichlet(BETA, size=2).T
+            topics = [rng.choice(2, size=m, p=rng.dirichlet(ALPHA)) for m in lengths]
+            words = draw_words(topics, phi)
+            for number in range(0 if chain is forward else 3):
+                order = [np.argsort(own, kind="stable") for own in words]
+                topics = np.concatenate([own[o] for own, o in zip(topics, order, strict=True)])
+                tokens = tokens_of([np.bincount(own, minlength=3) for own in words])
+                phi = lda.draw_phi(tokens.word_topics(topics, 2), BETA, replicate, number)
+                state = lda.sweep(State(tokens, topics.astype(np.uint8)), ALPHA, phi, replicate, number)
+                topics = [state.topics[: lengths[0]].astype(int), state.topics[lengths[0] :].astype(int)]
+                words = draw_words(topics, phi)
+            chain.append(statistics(words, topics))
+    forward, alternating = np.array(forward, dtype=float), np.array(alternating, dtype=float)
+    error = np.sqrt((forward.var(axis=0) + alternating.var(axis=0)) / n)
+    assert np.all(np.abs(forward.mean(axis=0) - alternating.mean(axis=0)) < 3.5 * error)
+    assert params.n_topics == 2
+
+
+def test_plain_python_agrees():
+    rng = np.random.default_rng(4)
+    tokens = tokens_of(rng.poisson(0.7, size=(20, 30)))
+    alpha, phi = rng.gamma(1.0, size=5), rng.dirichlet(np.full(30, 0.1), size=5).T.copy()
+    state = lda.sweep(lda.init(tokens, 5, 2), alpha, phi, 2, 0)
+    topics = lda.init(tokens, 5, 2).topics
+    plain = getattr(gibbs_lda.sweep, "py_func", gibbs_lda.sweep)
+    plain(*tokens.cells, topics, alpha, phi, phi @ alpha, 2, 0, tokens.keys, 0, 20)
+    np.testing.assert_array_equal(state.topics, topics)
+
+
+@pytest.mark.parametrize("n_threads", [2, 5])
+def test_same_bits_for_any_number_of_threads(n_threads, monkeypatch):
+    monkeypatch.setattr(threads, "MIN_WORK", 1)
+    tokens = tokens_of(np.random.default_rng(4).poisson(0.7, size=(20, 30)))
+    params = lda.Hyperparameters(np.full(5, 0.3), np.full(30, 0.1))
+    results = []
+    for n in (1, n_threads):
+        with threads.using(n):
+            state = lda.init(tokens, 5, 1)
+            for number in range(3):
+                state = step(state, params, 1, number)
+            results.append(state.topics.tobytes())
+    assert results[0] == results[1]
+
+
+def test_phi_is_a_dirichlet():
+    counts = np.array([[3.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
+    draws = np.array([lda.draw_phi(counts, BETA, 0, i) for i in range(4000)])
+    np.testing.assert_allclose(draws.sum(axis=1), 1.0)
+    np.testing.assert_allclose(draws.mean(axis=0), lda.mean_phi(counts, BETA), atol=0.02)
+    tiny_shapes = lda.draw_phi(np.zeros((50, 4)), np.full(50, 1e-6), 0, 0)
+    assert np.all(np.isfinite(tiny_shapes))
+    assert np.all(tiny_shapes > 0)
