@@ -37,14 +37,14 @@ def problem_of(counts, k, n_jobs=None):
     return Problem(engine, get_family("edcm"), counts, chunks, [None] * len(chunks), k, 0.05)
 
 
-def iteration(problem, state):
-    """One EM iteration: E step, statistics, M step."""
-    schedule = em.Schedule((1.0,), 1, 0.0)
+def iteration(problem, state, n_iter=1):
+    """EM iterations: E step, statistics, M step."""
+    schedule = em.Schedule((1.0,), n_iter, -1.0)
     args = problem.engine, problem.chunks, problem.labels, problem.family
     return em.anneal(*args, state, schedule)[0]
 
 
-def against_kmeans(counts, rounds=3):
+def against_kmeans(counts, rounds=5):
     directions = tfidf_directions(counts)
     rows = []
     for k in (20, 100):
@@ -61,12 +61,13 @@ def against_kmeans(counts, rounds=3):
             {
                 "six": lambda: lloyd(6),
                 "one": lambda: lloyd(1),
-                "em": lambda problem=problem, state=state: iteration(problem, state),
+                "six of EM": lambda problem=problem, state=state: iteration(problem, state, 6),
+                "one of EM": lambda problem=problem, state=state: iteration(problem, state, 1),
             },
             rounds,
         )
-        per_iteration = (times["six"] - times["one"]) / 5
-        rows.append((k, 1e3 * per_iteration, 1e3 * times["em"], per_iteration / times["em"], ">= 3"))
+        lloyds, em_step = (times["six"] - times["one"]) / 5, (times["six of EM"] - times["one of EM"]) / 5
+        rows.append((k, 1e3 * lloyds, 1e3 * em_step, lloyds / em_step, ">= 3"))
     table("One iteration on 20 newsgroups", rows, ("K", "Lloyd ms", "EDCM EM ms", "times faster", "goal"))
 
     times = side_by_side(

@@ -112,3 +112,12 @@ def test_number_of_threads(monkeypatch):
     assert [threads.resolve(n) for n in (None, -1, -2, 1, 7)] == [4, 4, 3, 1, 7]
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     assert threads.resolve(None) == 2
+
+
+def test_apply_equals_the_function(monkeypatch):
+    monkeypatch.setattr(threads, "MIN_WORK", 1)
+    monkeypatch.setattr(threads, "BLOCK", 7)
+    table = np.random.default_rng(0).random((11, 3))
+    with threads.using(3):
+        np.testing.assert_array_equal(threads.apply(np.log, table), np.log(table))
+        np.testing.assert_array_equal(threads.apply(np.multiply, table, np.arange(3.0)), table * np.arange(3.0))

@@ -54,6 +54,16 @@ def test_sum_weighted_rows(matrix):
         np.testing.assert_allclose(out, dense @ table, rtol=1e-12, atol=1e-11)
 
 
+def test_add_rows():
+    rng = np.random.default_rng(0)
+    table, codes, constants = rng.random((3, 4)), rng.integers(0, 3, 9).astype(np.int32), rng.random(9)
+    for kernel in both(gather.add_rows):
+        out = np.ones((9, 4))
+        kernel(table, codes, constants, out, 2, 9)
+        np.testing.assert_array_equal(out[:2], 1.0)
+        np.testing.assert_allclose(out[2:], 1.0 + table[codes[2:]] + constants[2:, None])
+
+
 def test_tallies(matrix):
     counts, dense = matrix
     rng = np.random.default_rng(3)

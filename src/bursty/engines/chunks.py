@@ -159,9 +159,12 @@ class Chunk:
         return codes
 
     @cached_property
-    def _by_length(self) -> tuple[Array, Array]:
+    def _by_length(self) -> tuple[Array, Array, Array, Array]:
+        """The lengths that occur, the place of each document's among them, and the documents of each."""
         values, codes = np.unique(self.lengths, return_inverse=True)
-        return values.astype(np.int32), codes.astype(np.int32)
+        rows = np.argsort(codes, kind="stable").astype(np.int32)
+        starts = np.append(0, np.cumsum(np.bincount(codes, minlength=len(values)))).astype(np.int32)
+        return values.astype(np.int32), codes.astype(np.int32), starts, rows
 
     # By document ---------------------------------------------------------------------------------------------
 
@@ -183,6 +186,12 @@ class Chunk:
     def lengths_of(self, table: Array) -> Array:
         """The table's row for the length of each document."""
         return table[self._by_length[1]]
+
+    def add_by_document(self, out: Array, by_length: Array, constants: Array | None = None) -> None:
+        """Add to each document's row the table's row for its length, and a number of its own."""
+        constants = np.zeros(self.n_documents) if constants is None else constants
+        cost = np.arange(self.n_documents + 1) * np.int64(out.shape[1])
+        threads.run(gather.add_rows, cost, by_length, self._by_length[1], constants, out)
 
     @property
     def level_words(self) -> Array:
@@ -233,15 +242,13 @@ class Chunk:
 
     def sum_by_length(self, resp: Resp) -> Levels:
         """Weight of the documents of each length."""
-        values, codes = self._by_length
+        values, codes, starts, rows = self._by_length
         if isinstance(resp, Assignment):
             weights = np.zeros((len(values), resp.n_components))
             known = resp.labels >= 0
             np.add.at(weights, (codes[known], resp.labels[known]), resp.weights[known])
         else:
-            weights = np.empty((len(values), resp.shape[1]))
-            for k in range(resp.shape[1]):
-                weights[:, k] = np.bincount(codes, weights=resp[:, k], minlength=len(values))
+            weights = self._gather(starts, rows, resp)
         return Levels(np.zeros(len(values), dtype=np.int32), values, weights, 1)
 
     @staticmethod

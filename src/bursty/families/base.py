@@ -24,6 +24,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Assignment, Chunk, Levels, Resp, cut, get_engine, slices, total
+from bursty.kernels import threads
 from bursty.validation import check_input, check_weights, warn_empty
 
 Array = np.ndarray[Any, Any]
@@ -67,8 +68,11 @@ class Parameters:
     @cached_property
     def log_table(self) -> Array:
         """Logarithms of the table, made once for all chunks; minus infinity where a word cannot occur."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.table)
+        return threads.apply(np.log, self.table)
+
+    def forget(self) -> None:
+        """Let go of what can be made again."""
+        self.__dict__.pop("log_table", None)
 
     def component(self, k: int) -> Self:
         """Component k alone."""

@@ -19,6 +19,7 @@ sequence of words ([Madsen2005] eq. 2, [Elkan2006] eq. 1)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from bursty.engines import Chunk, Levels, Resp
 from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, log_normal_copies
 from bursty.families.edcm import add_smoothing
 from bursty.families.multinomial import documents_of_tokens
-from bursty.families.urn import S_MAX, S_MIN, LengthUrn, length_term, limits, solve_total, tails
+from bursty.families.urn import S_MAX, S_MIN, LengthUrn, add_length_term, limits, solve_total, tails
 from bursty.kernels import maximise, polya, threads
 
 Array = np.ndarray[Any, Any]
@@ -56,7 +57,7 @@ class DCMParameters(Parameters):
 
     alpha: Array
 
-    @property
+    @cached_property
     def s(self) -> Array:
         """Sum of alpha: K."""
         return self.alpha.sum(axis=0)
@@ -83,7 +84,7 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
         log_prob = chunk.words(params.log_table)
         again = chunk.again
         log_prob += again.levels(polya.log_rising_table(again.level_first, again.level_values, params.alpha + 1.0))
-        log_prob += length_term(chunk, params.s)
+        add_length_term(chunk, params.s, log_prob)
         return log_prob
 
     def perturb(

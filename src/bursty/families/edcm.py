@@ -19,6 +19,7 @@ The sum of q over all documents of length n is not 1 but Z_n(beta) < 1, which th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ import scipy.sparse as sp
 from bursty.engines import Chunk, Levels, Resp
 from bursty.families import normaliser
 from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, log_normal_copies
-from bursty.families.urn import length_term, solve_total
+from bursty.families.urn import add_length_term, solve_total
+from bursty.kernels import threads
 
 Array = np.ndarray[Any, Any]
 
@@ -46,7 +48,7 @@ class EDCMParameters(Parameters):
 
     beta: Array
 
-    @property
+    @cached_property
     def s(self) -> Array:
         """Sum of beta: K."""
         return self.beta.sum(axis=0)
@@ -66,15 +68,15 @@ class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
     ) -> EDCMParameters:
         """One equation for s, then beta in proportion to the statistics: [Elkan2006] eq. 5 and 6."""
         totals = stats.types.sum(axis=0)
-        s = solve_total(totals, stats.lengths)
-        beta = stats.types * np.divide(s, totals, out=np.zeros_like(s), where=totals > 0)
+        s = solve_total(totals, stats.lengths, None if start is None else start.s)
+        scale = np.divide(s, totals, out=np.zeros_like(s), where=totals > 0)
+        beta = threads.apply(np.multiply, stats.types, scale)
         return EDCMParameters(add_smoothing(beta, smoothing))
 
     def log_prob(self, chunk: Chunk, params: EDCMParameters) -> Array:
         """Not normalised: a document's q(x), whose sum over all documents of its length is below 1."""
         table = chunk.words(params.log_table)
-        table += length_term(chunk, params.s)
-        table += chunk.repeats[:, None]
+        add_length_term(chunk, params.s, table, chunk.repeats)
         return table
 
     def normalised(self) -> NormalisedEDCMFamily:

@@ -25,12 +25,12 @@ S_MIN = 1e-10
 _MAX_STEPS = 200
 
 
-def length_term(chunk: Chunk, s: Array) -> Array:
-    """``log Gamma(s) - log Gamma(s + n)`` of each document and component: D x K."""
+def add_length_term(chunk: Chunk, s: Array, log_prob: Array, constants: Array | None = None) -> None:
+    """Add ``log Gamma(s) - log Gamma(s + n)`` of each document and component (and a number of each document's own)."""
     first = np.array([0, len(chunk.length_values)], dtype=np.int32)
     # A component that holds nothing (s = 0) gives its documents probability 0 through their words.
     table = polya.log_rising_table(first, chunk.length_values, np.where(s > 0, s, 1.0)[None, :])
-    return -chunk.lengths_of(table)
+    chunk.add_by_document(log_prob, -table, constants)
 
 
 def tails(levels: Levels) -> Array:
@@ -65,19 +65,20 @@ def limits(types: Array, lengths: Levels) -> tuple[Array, Array]:
     return no_repeat, one_word
 
 
-def solve_total(types: Array, lengths: Levels) -> Array:
+def solve_total(types: Array, lengths: Levels, start: Array | None = None) -> Array:
     """The s of an EDCM: the root of ``s h(s) = types``, [Elkan2006] eq. 6.
 
     s h(s) grows from the number of documents to the number of tokens as s goes from 0 to infinity. Newton in
-    log s, kept inside a bracket that every step tightens.
+    log s, kept inside a bracket that every step tightens; from ``start`` or from the mean length.
     """
     no_repeat, one_word = limits(types, lengths)
     open_ = ~no_repeat & ~one_word & (types > 0)
     s = np.where(types > 0, np.where(no_repeat, S_MAX, S_MIN), 0.0)
     low, high = np.full_like(s, np.log(S_MIN)), np.full_like(s, np.log(S_MAX))
     urn = LengthUrn(lengths)
-    mean_length = (lengths.values @ lengths.weights) / np.maximum(lengths.weights.sum(axis=0), 1e-300)
-    log_s = np.where(open_, np.clip(np.log(np.maximum(mean_length, 1e-300)), low, high), 0.0)
+    if start is None:
+        start = (lengths.values @ lengths.weights) / np.maximum(lengths.weights.sum(axis=0), 1e-300)
+    log_s = np.where(open_, np.clip(np.log(np.maximum(start, 1e-300)), low, high), 0.0)
     goal = np.log(np.where(open_, types, 1.0))
     for _ in range(_MAX_STEPS):
         h, curvature = urn(np.exp(log_s))
@@ -89,6 +90,6 @@ def solve_total(types: Array, lengths: Levels) -> Array:
         step = np.where((step > low) & (step < high), step, (low + high) / 2)
         moved = np.abs(step - log_s)
         log_s = step
-        if np.all((moved < 1e-13 * np.maximum(1.0, np.abs(log_s)))[open_]):
+        if np.all(moved[open_] < 1e-12):
             break
     return np.where(open_, np.exp(log_s), s)

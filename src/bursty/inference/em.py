@@ -140,6 +140,7 @@ def anneal(
             log_likelihood = expectation.log_evidence / float(expectation.resp.sum())
             trace.add(phase, temperature, iteration, log_likelihood, state.weights)
             on_iteration(trace)
+            state.params.forget()  # its logarithms are as large as the parameters
             state = maximise(family, expectation, state.params)
             del expectation  # as large as the parameters: gone before the next one is made
             if abs(log_likelihood - previous) <= schedule.tol * abs(log_likelihood):

@@ -105,3 +105,15 @@ def tally_by_column(indptr, rows, labels, weights, out, start, stop):  # type: i
             label = labels[row]
             if label >= 0:
                 out[column, label] += weights[row]
+
+
+@kernel
+def add_rows(table, codes, constants, out, start, stop):  # type: ignore[no-untyped-def]
+    """Add the table's row that each document's code names, and a number of its own.
+
+    Equivalent to ``out[start:stop] += table[codes[start:stop]] + constants[start:stop, None]``.
+    """
+    for row in range(start, stop):
+        source, target, constant = table[codes[row]], out[row], constants[row]
+        for k in range(out.shape[1]):
+            target[k] += source[k] + constant

@@ -18,6 +18,8 @@ Array = np.ndarray[Any, Any]
 
 # Below this many inner steps a thread costs more than it saves.
 MIN_WORK = 100_000
+# Elements that fit a core's cache with room to spare.
+BLOCK = 32_768
 
 _n_threads: ContextVar[int] = ContextVar("bursty_threads", default=1)
 
@@ -64,6 +66,26 @@ def run(kernel: Callable[..., Any], cost: Array, *args: Any) -> None:
     ]
     for future in futures:
         future.result()
+
+
+def apply(function: Callable[..., Any], table: Array, *operands: Any) -> Array:
+    """``function(table, *operands)`` for a NumPy function that works element by element.
+
+    In blocks of rows that do not depend on the number of threads: NumPy's vector loops may give another last bit to
+    an element that falls into their remainder.
+    """
+    out = np.empty_like(table)
+    rows = max(1, BLOCK // max(1, table.shape[1]))
+    edges = np.append(np.arange(0, len(table), rows), len(table))
+
+    def blocks(start: int, stop: int) -> None:
+        with np.errstate(divide="ignore"):  # threads do not inherit the caller's
+            for block in range(start, stop):
+                place = slice(edges[block], edges[block + 1])
+                function(table[place], *operands, out=out[place])
+
+    run(blocks, edges * np.int64(table.shape[1]))
+    return out
 
 
 @lru_cache(maxsize=1)

@@ -159,7 +159,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
             )
         self._n_batches = 0
         self._state = state
-        self._running = self._expectation(problem) * (1.0 / counts.shape[0])
+        self._running = self._expectation(problem)
         self._finish(problem, state, self._running)
         self.trace_, self.converged_, self.n_iter_ = trace.arrays(), converged, len(trace.phase)
         return self
@@ -180,6 +180,8 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         labels = self._known_labels(y, counts.shape[0])
         problem = self._problem(counts, labels, len(self.weights_))
         batch = self._expectation(problem) * (1.0 / counts.shape[0])
+        if self._n_batches == 0:
+            self._running = self._running * (1.0 / float(self._running.resp.sum()))
         self._n_batches += 1
         step = (self._n_batches + 2.0) ** -0.6
         self._running = self._running * (1.0 - step) + batch * step

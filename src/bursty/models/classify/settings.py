@@ -10,10 +10,7 @@ import numpy as np
 from bursty.engines import Chunk
 from bursty.families import get_family
 from bursty.families.base import Family, FamilyEstimator, Parameters
-from bursty.families.dcm import DCMParameters
 from bursty.families.multinomial import MultinomialParameters
-from bursty.families.urn import length_term
-from bursty.models.classify.evidence import Evidence
 from bursty.models.classify.smoothing import POWERS, Constant, Shrinkage, Smoothing
 
 Array = np.ndarray[Any, Any]
@@ -79,8 +76,6 @@ class Settings:
         if self.normalize_weights:
             assert isinstance(params, MultinomialParameters)
             return chunk.tokens(normalized_weights(params))
-        if isinstance(params, DCMParameters):
-            return Evidence(chunk).sums(params) + length_term(chunk, params.s)
         return self.family.log_prob(chunk, params)
 
     @staticmethod
