@@ -18,7 +18,7 @@ from bursty.engines import LocalEngine
 from bursty.families import get_family
 from bursty.inference import em
 from bursty.inference.spherical import tfidf_directions
-from bursty.inference.starts import Problem, perturb
+from bursty.inference.starts import perturb
 
 
 def dcm_against_edcm(rounds=5):
@@ -34,14 +34,13 @@ def dcm_against_edcm(rounds=5):
 def problem_of(counts, k, n_jobs=None):
     engine = LocalEngine(n_jobs)
     chunks = engine.place(counts)
-    return Problem(engine, get_family("edcm"), counts, chunks, [None] * len(chunks), k, 0.05)
+    return em.Problem(engine, get_family("edcm"), counts, chunks, [None] * len(chunks), k, 0.05)
 
 
 def iteration(problem, state, n_iter=1):
     """EM iterations: E step, statistics, M step."""
     schedule = em.Schedule((1.0,), n_iter, -1.0)
-    args = problem.engine, problem.chunks, problem.labels, problem.family
-    return em.anneal(*args, state, schedule)[0]
+    return em.anneal(problem, state, schedule)[0]
 
 
 def against_kmeans(counts, rounds=5):

@@ -215,7 +215,11 @@ class FamilyEstimator(BaseEstimator):
 
 def log_normal_copies(values: Array, n_copies: int, scale: float, rng: np.random.Generator) -> Array:
     """The first column, so many times, each entry times its own log-normal noise."""
-    return values[:, :1] * np.exp(scale * rng.standard_normal((len(values), n_copies)))
+    copies = rng.standard_normal((len(values), n_copies))
+    copies *= scale
+    np.exp(copies, out=copies)
+    copies *= values[:, :1]
+    return copies
 
 
 def log_coefficient(counts: sp.csr_array) -> Array:

@@ -24,8 +24,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from bursty.engines import Chunk, Engine, total
+from bursty.engines import Chunk, Engine, Resp, slices, total
 from bursty.families.base import Family, Parameters, Statistics
 from bursty.kernels.posterior import posterior
 
@@ -121,27 +122,42 @@ def maximise(family: Family[Any, Any], expectation: Expectation, start: Paramete
     return State(family.update(expectation.stats, start=start), weights)
 
 
+@dataclass(frozen=True)
+class Problem:
+    """What is to be clustered, and where it is."""
+
+    engine: Engine
+    family: Family[Any, Any]
+    counts: sp.csr_array
+    chunks: Sequence[Any]
+    labels: Sequence[Array | None]
+    n_components: int
+    perturbation: float
+
+    def statistics(self, resp: Resp) -> Any:
+        """Statistics of all documents under given responsibilities."""
+        return total(self.engine.map(self.family.summarize, self.chunks, slices(resp, self.chunks)))
+
+    def expectation(self, state: State, temperature: float = 1.0) -> Expectation:
+        """E step over all chunks."""
+        step = partial(expect, family=self.family, state=state, temperature=temperature)
+        return total(self.engine.map(step, self.chunks, self.labels))
+
+
 def anneal(
-    engine: Engine,
-    chunks: Sequence[Any],
-    labels: Sequence[Array | None],
-    family: Family[Any, Any],
-    state: State,
-    schedule: Schedule,
-    on_iteration: Callable[[Trace], None] = lambda trace: None,
+    problem: Problem, state: State, schedule: Schedule, on_iteration: Callable[[Trace], None] = lambda trace: None
 ) -> tuple[State, Trace, bool]:
     """Run EM through the temperatures. Returns the last state, the trace, and whether every phase converged."""
     trace, all_converged = Trace(), True
     for phase, temperature in enumerate(schedule.temperatures):
         previous, converged = -np.inf, False
         for iteration in range(schedule.max_iter):
-            step = partial(expect, family=family, state=state, temperature=temperature)
-            expectation = total(engine.map(step, chunks, labels))
+            expectation = problem.expectation(state, temperature)
             log_likelihood = expectation.log_evidence / float(expectation.resp.sum())
             trace.add(phase, temperature, iteration, log_likelihood, state.weights)
             on_iteration(trace)
             state.params.forget()  # its logarithms are as large as the parameters
-            state = maximise(family, expectation, state.params)
+            state = maximise(problem.family, expectation, state.params)
             del expectation  # as large as the parameters: gone before the next one is made
             if abs(log_likelihood - previous) <= schedule.tol * abs(log_likelihood):
                 converged = True

@@ -5,17 +5,13 @@ Each start is a function ``(problem, rng) -> State``. A new one is one function 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from bursty.engines import Assignment, Engine, Resp, slices, total
-from bursty.families.base import Family
-from bursty.inference.em import FLOOR, State
+from bursty.engines import Assignment
+from bursty.inference.em import FLOOR, Problem, State
 from bursty.inference.spherical import spherical_kmeans, tfidf_directions
 
 Array = np.ndarray[Any, Any]
@@ -28,28 +24,6 @@ KMEANS_WORK = 1e8
 CONFIDENCE = 0.9
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What is to be clustered, and where it is."""
-
-    engine: Engine
-    family: Family[Any, Any]
-    counts: sp.csr_array
-    chunks: Sequence[Any]
-    labels: Sequence[Array | None]
-    n_components: int
-    perturbation: float
-
-    def statistics(self, resp: Resp) -> Any:
-        """Statistics of all documents under given responsibilities."""
-        return total(self.engine.map(self.family.summarize, self.chunks, slices(resp, self.chunks)))
-
-    @cached_property
-    def directions(self) -> sp.csr_array:
-        """Documents as unit vectors of tf-idf."""
-        return tfidf_directions(self.counts)
-
-
 def perturb(problem: Problem, rng: np.random.Generator) -> State:
     """One component for all documents, copied with a little noise: [Elkan2006] section 4."""
     stats = problem.statistics(Assignment.single(np.ones(problem.counts.shape[0])))
@@ -60,7 +34,8 @@ def perturb(problem: Problem, rng: np.random.Generator) -> State:
 def kmeans(problem: Problem, rng: np.random.Generator) -> State:
     """The best of several runs of spherical k-means on tf-idf, softened."""
     n_runs = int(np.clip(KMEANS_WORK / (problem.counts.nnz * problem.n_components), 2, KMEANS_RUNS))
-    runs = [spherical_kmeans(problem.engine, problem.directions, problem.n_components, rng) for _ in range(n_runs)]
+    directions = tfidf_directions(problem.counts)
+    runs = [spherical_kmeans(problem.engine, directions, problem.n_components, rng) for _ in range(n_runs)]
     labels, _ = max(runs, key=lambda run: run[1])
     return from_responsibilities(problem, soften(labels, problem.n_components))
 

@@ -18,11 +18,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import get_engine, slices, total
+from bursty.engines import get_engine, slices
 from bursty.families import get_family
 from bursty.families.base import check_smoothing, generator
 from bursty.inference import em
-from bursty.inference.starts import STARTS, Problem, from_responsibilities, labelled
+from bursty.inference.em import Problem
+from bursty.inference.starts import STARTS, from_responsibilities, labelled
 from bursty.models.clusters import ClusterReading
 from bursty.models.selection import DEFAULT_KS, Selection, select
 from bursty.progress import progress
@@ -147,8 +148,8 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         rng = generator(self.random_state)
         labels = self._known_labels(y, counts.shape[0])
         problem = self._problem(counts, labels, self._choose_n_components(X, counts.shape[0]))
-        starting = [self._start(problem, labels, rng) for _ in range(1 if self._continues() else self.n_init)]
-        runs = [self._run(problem, state, schedule) for state in starting]
+        n_runs = 1 if self._continues() else self.n_init
+        runs = (self._run(problem, labels, rng, schedule) for _ in range(n_runs))
         state, trace, converged = max(runs, key=lambda run: run[1].log_likelihood[-1])
         if not converged:
             warnings.warn(
@@ -158,8 +159,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
                 stacklevel=2,
             )
         self._n_batches = 0
-        self._state = state
-        self._running = self._expectation(problem)
+        self._running = problem.expectation(state)
         self._finish(problem, state, self._running)
         self.trace_, self.converged_, self.n_iter_ = trace.arrays(), converged, len(trace.phase)
         return self
@@ -179,7 +179,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         counts = check_input(self, X, reset=False, integer=get_family(self.family).integer)
         labels = self._known_labels(y, counts.shape[0])
         problem = self._problem(counts, labels, len(self.weights_))
-        batch = self._expectation(problem) * (1.0 / counts.shape[0])
+        batch = problem.expectation(self._state) * (1.0 / counts.shape[0])
         if self._n_batches == 0:
             self._running = self._running * (1.0 / float(self._running.resp.sum()))
         self._n_batches += 1
@@ -309,19 +309,17 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
             )
         return from_responsibilities(problem, resp / resp.sum(axis=1, keepdims=True))
 
-    def _run(self, problem: Problem, state: em.State, schedule: em.Schedule) -> tuple[em.State, em.Trace, bool]:
+    def _run(
+        self, problem: Problem, labels: Array | None, rng: np.random.Generator, schedule: em.Schedule
+    ) -> tuple[em.State, em.Trace, bool]:
+        """One start, and EM from there."""
         steps = len(schedule.temperatures) * schedule.max_iter
         with progress("clustering", steps, bool(self.verbose)) as report:
 
             def on_iteration(trace: em.Trace) -> None:
                 report(f"T = {trace.temperature[-1]:g}, log-likelihood {trace.log_likelihood[-1]:.4f}")
 
-            args = problem.engine, problem.chunks, problem.labels, problem.family
-            return em.anneal(*args, state, schedule, on_iteration)
-
-    def _expectation(self, problem: Problem) -> em.Expectation:
-        step = partial(em.expect, family=problem.family, state=self._state, temperature=1.0)
-        return total(problem.engine.map(step, problem.chunks, problem.labels))
+            return em.anneal(problem, self._start(problem, labels, rng), schedule, on_iteration)
 
     def _finish(self, problem: Problem, state: em.State, expectation: em.Expectation) -> None:
         """Smooth the components, then label the documents with them."""
