@@ -26,3 +26,13 @@ numpydoc_class_members_toctree = False
 html_theme = "furo"
 html_title = f"bursty {release}"
 html_show_sourcelink = False
+
+
+def skip_routing(app, what, name, obj, skip, options):
+    """Leave out the methods that scikit-learn adds to every estimator for metadata routing."""
+    return skip or name == "get_metadata_routing" or (name.startswith("set_") and name.endswith("_request"))
+
+
+def setup(app):
+    """Sphinx calls this."""
+    app.connect("autodoc-skip-member", skip_routing)
