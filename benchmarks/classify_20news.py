@@ -60,7 +60,7 @@ def main() -> None:
             show_perplexity(X, y, splits)
 
 
-def accuracies(X, y, splits) -> dict[str, np.ndarray]:  # type: ignore[no-untyped-def]
+def accuracies(X, y, splits) -> dict[str, np.ndarray]:
     """Accuracy of each method on each split; and of the default classifier."""
     results: dict[str, list[float]] = {name: [] for name in (*PUBLISHED, "BayesClassifier()")}
     for train, test in splits:
@@ -84,7 +84,7 @@ def show(results: dict[str, np.ndarray]) -> None:
             )
 
 
-def show_perplexity(X, y, splits) -> None:  # type: ignore[no-untyped-def]
+def show_perplexity(X, y, splits) -> None:
     """Perplexity of each class's test documents under the model of its training documents: mean over classes."""
     values: dict[str, list[float]] = {"multinomial": [], "dcm": []}
     for train, test in splits:

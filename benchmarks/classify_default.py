@@ -88,7 +88,7 @@ def compare(X: sp.csr_array, y: np.ndarray, seed: int, per_class: int | None) ->
     return results
 
 
-def tuned(model, X, y, X_test, y_test, seed: int) -> tuple[float, float, float]:  # type: ignore[no-untyped-def]
+def tuned(model, X, y, X_test, y_test, seed: int) -> tuple[float, float, float]:
     """The model at its best alpha for accuracy, and at its best for log loss."""
     alpha = "multinomialnb__alpha" if hasattr(model, "steps") else "alpha"
     folds = StratifiedKFold(
@@ -137,7 +137,7 @@ def show(title: str, results: list[dict[str, tuple[float, float, float]]]) -> No
         print(f"{name:24s}" + "".join(f"{cell:>10s}" for cell in row), flush=True)
 
 
-def small_classes(names, n_splits: int) -> None:  # type: ignore[no-untyped-def]
+def small_classes(names, n_splits: int) -> None:
     """Training sets of few documents a class, over several corpora."""
     everything = []
     for per_class in (10, 20, 50, 100):

@@ -66,13 +66,13 @@ def main() -> None:
         print(f"{name:16s}" + "".join(f"{cell:>11s}" for cell in row))
 
 
-def seconds(function, *arguments) -> float:  # type: ignore[no-untyped-def]
+def seconds(function, *arguments) -> float:
     start = time.perf_counter()
     function(*arguments)
     return time.perf_counter() - start
 
 
-def memory(model, X, y) -> tuple[int, int]:  # type: ignore[no-untyped-def]
+def memory(model, X, y) -> tuple[int, int]:
     """Bytes that fitting keeps, and the most it holds."""
     for name in [name for name in vars(model) if name.startswith("_") or name.endswith("_")]:
         delattr(model, name)

@@ -26,7 +26,7 @@ class _Announcer(event.Listener):
         pass
 
 
-event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call]
+event.register("numba:compile", _Announcer())
 
 
 def kernel(function: Callable[..., Any]) -> Any:

@@ -14,7 +14,7 @@ from bursty.kernels.compile import kernel
 
 
 @kernel
-def sum_rows(indptr, indices, table, out, start, stop):  # type: ignore[no-untyped-def]
+def sum_rows(indptr, indices, table, out, start, stop):
     """Add up the table's rows that each sparse row names.
 
     Equivalent to ``out[start:stop] = pattern[start:stop] @ table``, where pattern is 1 in every stored cell.
@@ -40,7 +40,7 @@ def sum_rows(indptr, indices, table, out, start, stop):  # type: ignore[no-untyp
 
 
 @kernel
-def sum_weighted_rows(indptr, indices, values, table, out, start, stop):  # type: ignore[no-untyped-def]
+def sum_weighted_rows(indptr, indices, values, table, out, start, stop):
     """Add up the table's rows that each sparse row names, times the cells' values.
 
     Equivalent to ``out[start:stop] = matrix[start:stop] @ table``.
@@ -64,7 +64,7 @@ def sum_weighted_rows(indptr, indices, values, table, out, start, stop):  # type
 
 
 @kernel
-def tally_by_row(indptr, indices, labels, weights, out):  # type: ignore[no-untyped-def]
+def tally_by_row(indptr, indices, labels, weights, out):
     """Add each document's weight to (word, its label) for the words it has; label -1 adds nothing.
 
     Equivalent to ``out += pattern.T @ (onehot(labels) * weights[:, None])``.
@@ -78,7 +78,7 @@ def tally_by_row(indptr, indices, labels, weights, out):  # type: ignore[no-unty
 
 
 @kernel
-def tally_weighted_by_row(indptr, indices, values, labels, weights, out):  # type: ignore[no-untyped-def]
+def tally_weighted_by_row(indptr, indices, values, labels, weights, out):
     """Add each document's weight times its counts to (word, its label); label -1 adds nothing.
 
     Equivalent to ``out += matrix.T @ (onehot(labels) * weights[:, None])``.
@@ -92,7 +92,7 @@ def tally_weighted_by_row(indptr, indices, values, labels, weights, out):  # typ
 
 
 @kernel
-def tally_by_column(indptr, rows, labels, weights, out, start, stop):  # type: ignore[no-untyped-def]
+def tally_by_column(indptr, rows, labels, weights, out, start, stop):
     """As `tally_by_row`, but walking the columns, so that ranges of columns can run side by side.
 
     Equivalent to ``out[start:stop] = (pattern.T @ (onehot(labels) * weights[:, None]))[start:stop]``.
@@ -108,7 +108,7 @@ def tally_by_column(indptr, rows, labels, weights, out, start, stop):  # type: i
 
 
 @kernel
-def add_rows(table, codes, constants, out, start, stop):  # type: ignore[no-untyped-def]
+def add_rows(table, codes, constants, out, start, stop):
     """Add the table's row that each document's code names, and a number of its own.
 
     Equivalent to ``out[start:stop] += table[codes[start:stop]] + constants[start:stop, None]``.

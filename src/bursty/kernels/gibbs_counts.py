@@ -20,7 +20,7 @@ from bursty.kernels.compile import kernel
 
 
 @kernel
-def by_document(first, topics, out, start, stop):  # type: ignore[no-untyped-def]
+def by_document(first, topics, out, start, stop):
     """Tokens of each topic in each document: ``out[d] = np.bincount(topics[first[d]:first[d + 1]])``."""
     for document in range(start, stop):
         out[document] = 0
@@ -29,7 +29,7 @@ def by_document(first, topics, out, start, stop):  # type: ignore[no-untyped-def
 
 
 @kernel
-def by_word(starts, cells, cell_first, topics, out, start, stop):  # type: ignore[no-untyped-def]
+def by_word(starts, cells, cell_first, topics, out, start, stop):
     """Tokens of each topic for each word: W x K. Equivalent to ``np.add.at(out, (word of token, topics), 1)``."""
     for word in range(start, stop):
         out[word] = 0
@@ -39,7 +39,7 @@ def by_word(starts, cells, cell_first, topics, out, start, stop):  # type: ignor
 
 
 @kernel
-def largest(starts, cells, cell_first, out, start, stop):  # type: ignore[no-untyped-def]
+def largest(starts, cells, cell_first, out, start, stop):
     """The largest count of each word in one document; 0 for a word that is in none."""
     for word in range(start, stop):
         most = 0
@@ -49,7 +49,7 @@ def largest(starts, cells, cell_first, out, start, stop):  # type: ignore[no-unt
 
 
 @kernel
-def mark_levels(starts, cells, cell_first, topics, slots, n_topics, marks, start, stop):  # type: ignore[no-untyped-def]
+def mark_levels(starts, cells, cell_first, topics, slots, n_topics, marks, start, stop):
     """Mark the pairs (word, v) where some document gave some topic exactly v tokens of the word: slot v - 1."""
     n_w = np.zeros(n_topics, dtype=np.int64)
     for word in range(start, stop):
@@ -67,7 +67,7 @@ def mark_levels(starts, cells, cell_first, topics, slots, n_topics, marks, start
 
 
 @kernel
-def tally_levels(starts, cells, cell_first, topics, slots, codes, weights, start, stop):  # type: ignore[no-untyped-def]
+def tally_levels(starts, cells, cell_first, topics, slots, codes, weights, start, stop):
     """Documents at each level: ``weights[codes[slots[w] + v - 1], k]`` of them gave topic k v tokens of word w."""
     n_w = np.zeros(weights.shape[1], dtype=np.int64)
     for word in range(start, stop):

@@ -35,7 +35,7 @@ _NEITHER, _OUTSIDE = -2, -1
 
 
 @kernel
-def conditional(n_k, n_w, alpha, beta_row, totals, out):  # type: ignore[no-untyped-def]
+def conditional(n_k, n_w, alpha, beta_row, totals, out):
     """Weights of the topics of a token, and their sum; the counts leave the token out."""
     total = 0.0
     for k in range(len(alpha)):
@@ -45,7 +45,7 @@ def conditional(n_k, n_w, alpha, beta_row, totals, out):  # type: ignore[no-unty
 
 
 @kernel
-def sweep_dense(indptr, words, counts, first, topics, alpha, beta, totals, seed, sweep, keys, start, stop):  # type: ignore[no-untyped-def]
+def sweep_dense(indptr, words, counts, first, topics, alpha, beta, totals, seed, sweep, keys, start, stop):
     """Draw every token's topic anew, one after the other."""
     n_topics = len(alpha)
     n_k, n_w, weights = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
@@ -75,7 +75,7 @@ def sweep_dense(indptr, words, counts, first, topics, alpha, beta, totals, seed,
 
 
 @kernel
-def build_table(beta, floor, table_first, table_topics, table_values, start, stop):  # type: ignore[no-untyped-def]
+def build_table(beta, floor, table_first, table_topics, table_values, start, stop):
     """For each word the topics whose beta is above their floor, and by how much, largest first."""
     for word in range(start, stop):
         begin, end = table_first[word], table_first[word]
@@ -91,7 +91,7 @@ def build_table(beta, floor, table_first, table_topics, table_values, start, sto
 
 
 @kernel
-def above_floor(ratio, table_topics, table_values, begin, end, weights):  # type: ignore[no-untyped-def]
+def above_floor(ratio, table_topics, table_values, begin, end, weights):
     """The second part of the sum: its terms go to ``weights``, equivalent to ``ratio[topics] * values``."""
     total = 0.0
     for i in range(begin, end):
@@ -102,7 +102,7 @@ def above_floor(ratio, table_topics, table_values, begin, end, weights):  # type
 
 
 @kernel
-def sweep_sparse(  # type: ignore[no-untyped-def]
+def sweep_sparse(
     indptr,
     words,
     counts,
@@ -228,7 +228,7 @@ def sweep_sparse(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def log_joint(indptr, words, counts, first, topics, alpha, beta, totals, out, start, stop):  # type: ignore[no-untyped-def]
+def log_joint(indptr, words, counts, first, topics, alpha, beta, totals, out, start, stop):
     """Log-probability of each document's words and topics, [Doyle2009] eq. 3."""
     n_topics = len(alpha)
     alpha_total = alpha.sum()

@@ -24,7 +24,7 @@ _ORDER = 2**41
 
 
 @kernel
-def _shuffled_cells(indptr, counts, document, seed, key_of_document, cells):  # type: ignore[no-untyped-def]
+def _shuffled_cells(indptr, counts, document, seed, key_of_document, cells):
     """The cell (counted from the document's first) of each token, in a random order."""
     token = 0
     for cell in range(indptr[document], indptr[document + 1]):
@@ -38,7 +38,7 @@ def _shuffled_cells(indptr, counts, document, seed, key_of_document, cells):  # 
 
 
 @kernel
-def _pick(weights, left):  # type: ignore[no-untyped-def]
+def _pick(weights, left):
     """Where ``left`` falls along the weights."""
     k = 0
     while k < len(weights) - 1 and left >= weights[k]:
@@ -48,7 +48,7 @@ def _pick(weights, left):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def dcmlda(indptr, words, counts, first, alpha, beta, totals, seed, keys, n_particles, n_moves, out, start, stop):  # type: ignore[no-untyped-def]
+def dcmlda(indptr, words, counts, first, alpha, beta, totals, seed, keys, n_particles, n_moves, out, start, stop):
     """Estimated log-likelihood of each document under DCMLDA."""
     n_topics, alpha_total = len(alpha), alpha.sum()
     weights, n_k = np.empty(n_topics), np.empty(n_topics)
@@ -91,7 +91,7 @@ def dcmlda(indptr, words, counts, first, alpha, beta, totals, seed, keys, n_part
 
 
 @kernel
-def _lda_weights(n_k, alpha, row, out):  # type: ignore[no-untyped-def]
+def _lda_weights(n_k, alpha, row, out):
     total = 0.0
     for k in range(len(alpha)):
         out[k] = (n_k[k] + alpha[k]) * row[k]
@@ -100,7 +100,7 @@ def _lda_weights(n_k, alpha, row, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def lda(indptr, words, counts, first, alpha, phi, seed, keys, n_particles, n_moves, out, start, stop):  # type: ignore[no-untyped-def]
+def lda(indptr, words, counts, first, alpha, phi, seed, keys, n_particles, n_moves, out, start, stop):
     """Estimated log-likelihood of each document under LDA with given word probabilities."""
     n_topics, alpha_total = len(alpha), alpha.sum()
     weights, n_k = np.empty(n_topics), np.empty(n_topics)

@@ -19,7 +19,7 @@ from bursty.kernels.polya import log_rising
 
 
 @kernel
-def sweep(indptr, words, counts, first, topics, alpha, phi, smooth, seed, sweep, keys, start, stop):  # type: ignore[no-untyped-def]
+def sweep(indptr, words, counts, first, topics, alpha, phi, smooth, seed, sweep, keys, start, stop):
     """Draw every token's topic anew, one after the other.
 
     The terms of the sum over the document's topics are computed once for each word; from token to token of the same
@@ -80,7 +80,7 @@ def sweep(indptr, words, counts, first, topics, alpha, phi, smooth, seed, sweep,
 
 
 @kernel
-def _from_prior(left, alpha, row):  # type: ignore[no-untyped-def]
+def _from_prior(left, alpha, row):
     """The topic at ``left`` along the weights alpha_k phi_wk; never one of weight 0."""
     chosen = 0
     for k in range(len(alpha)):
@@ -94,7 +94,7 @@ def _from_prior(left, alpha, row):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def log_topics(first, topics, alpha, out, start, stop):  # type: ignore[no-untyped-def]
+def log_topics(first, topics, alpha, out, start, stop):
     """Log-probability of each document's topics, the mixture integrated out: [Doyle2009] eq. 2."""
     alpha_total = alpha.sum()
     n_k = np.zeros(len(alpha), dtype=np.int64)

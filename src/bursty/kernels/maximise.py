@@ -19,7 +19,7 @@ _SMALL = 1e-6
 
 
 @kernel
-def harmonic(values, tails, a, first, second):  # type: ignore[no-untyped-def]
+def harmonic(values, tails, a, first, second):
     """One urn per component: ``first[k] = sum_j tail_j / (a_k + j)``, ``second[k] = sum_j tail_j / (a_k + j)^2``.
 
     Equivalent to ``weights @ (digamma(a + values) - digamma(a))`` with the weights of the single levels.
@@ -38,7 +38,7 @@ def harmonic(values, tails, a, first, second):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def repeated_pairs(first, types, tails):  # type: ignore[no-untyped-def]
+def repeated_pairs(first, types, tails):
     """The pairs (word, component) in which some document repeats the word.
 
     Returns
@@ -71,7 +71,7 @@ def repeated_pairs(first, types, tails):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def solve_pairs(  # type: ignore[no-untyped-def]
+def solve_pairs(
     pair_first, components, types, first, values, tails, lambdas, max_steps, alpha, slope, sums, slopes, start, stop
 ):
     """Solve ``g_w(alpha[i]) = lambdas[k]`` for the pairs i = (w, k) of the words in blocks ``start`` to ``stop``.

@@ -14,7 +14,7 @@ TINY = 1e-290
 
 
 @kernel
-def _add_variable(law, low, high, one, zero):  # type: ignore[no-untyped-def]
+def _add_variable(law, low, high, one, zero):
     """Add a variable that is 1 with chance ``one`` and 0 with chance ``zero``; law lives on [low, high]."""
     top = min(high + 1, len(law) - 1)
     for j in range(top, max(low, 1) - 1, -1):
@@ -33,7 +33,7 @@ def _add_variable(law, low, high, one, zero):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def bernoulli_sum(odds, law):  # type: ignore[no-untyped-def]
+def bernoulli_sum(odds, law):
     """Law of the number of successes, with these odds (chance of success over chance of failure).
 
     Equivalent to the coefficients of ``prod_w (1 + odds_w t) / (1 + odds_w)``, up to the degree that ``law`` has.
@@ -46,7 +46,7 @@ def bernoulli_sum(odds, law):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def occupancy_sums(y, lengths, log_terms, law, out):  # type: ignore[no-untyped-def]
+def occupancy_sums(y, lengths, log_terms, law, out):
     """``out[i] = log sum_j P_y(J = j | lengths[i]) exp(log_terms[j])``.
 
     J is the number of tables of a Chinese restaurant with concentration y after so many customers: a sum of

@@ -15,7 +15,7 @@ _FEW = 256
 
 
 @kernel
-def transpose(indptr, indices, values, n_columns):  # type: ignore[no-untyped-def]
+def transpose(indptr, indices, values, n_columns):
     """Columns of a sparse matrix: where each starts, the rows it has, and what it holds there (unless values is empty).
 
     Equivalent to ``csc = csr_array((values, indices, indptr)).tocsc(); csc.indptr, csc.indices, csc.data``.
@@ -45,7 +45,7 @@ def transpose(indptr, indices, values, n_columns):  # type: ignore[no-untyped-de
 
 
 @kernel
-def order_levels(starts, rows, counts):  # type: ignore[no-untyped-def]
+def order_levels(starts, rows, counts):
     """Sort every column by count and name its levels.
 
     Equivalent to ``numpy.unique`` over the pairs (word, count), with the members of each.
@@ -104,7 +104,7 @@ def order_levels(starts, rows, counts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def level_codes(indptr, indices, counts, first, values, codes, start, stop):  # type: ignore[no-untyped-def]
+def level_codes(indptr, indices, counts, first, values, codes, start, stop):
     """The level of each cell, for the rows from start to stop.
 
     Equivalent to the inverse of ``numpy.unique`` over the pairs (word, count).
@@ -122,7 +122,7 @@ def level_codes(indptr, indices, counts, first, values, codes, start, stop):  # 
 
 
 @kernel
-def row_sums(indptr, values, out, start, stop):  # type: ignore[no-untyped-def]
+def row_sums(indptr, values, out, start, stop):
     """Sums of the rows' values.
 
     Equivalent to ``out[start:stop] = matrix[start:stop].sum(axis=1)``.

@@ -34,13 +34,13 @@ _LARGE = 10.0
 
 
 @kernel
-def _log(x):  # type: ignore[no-untyped-def]
+def _log(x):
     """log(x), with log(0) = -inf said without a warning."""
     return math.log(x) if x > 0.0 else -math.inf
 
 
 @kernel
-def log_rising(a, lo, hi):  # type: ignore[no-untyped-def]
+def log_rising(a, lo, hi):
     """Sum of log(a + j) over lo <= j < hi.
 
     Equivalent to ``scipy.special.gammaln(a + hi) - scipy.special.gammaln(a + lo)``, without its cancellation.
@@ -60,14 +60,14 @@ def log_rising(a, lo, hi):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _stirling(x):  # type: ignore[no-untyped-def]
+def _stirling(x):
     """What Stirling's formula leaves out of log Gamma(x), for x >= 10."""
     r = 1.0 / (x * x)
     return (1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r * (1 / 1188 - r * 691 / 360360))))) / x
 
 
 @kernel
-def inverse_sums(a, lo, hi):  # type: ignore[no-untyped-def]
+def inverse_sums(a, lo, hi):
     """Sums of 1 / (a + j) and of 1 / (a + j)^2 over lo <= j < hi.
 
     Equivalent to differences of ``scipy.special.digamma`` and (with the sign turned) ``polygamma(1, .)``.
@@ -86,21 +86,21 @@ def inverse_sums(a, lo, hi):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _digamma_rest(x):  # type: ignore[no-untyped-def]
+def _digamma_rest(x):
     """psi(x) - log(x), for x >= 10."""
     r = 1.0 / (x * x)
     return -0.5 / x - r * (1 / 12 - r * (1 / 120 - r * (1 / 252 - r * (1 / 240 - r * (1 / 132 - r * 691 / 32760)))))
 
 
 @kernel
-def _trigamma_rest(x):  # type: ignore[no-untyped-def]
+def _trigamma_rest(x):
     """psi'(x) - 1 / x, for x >= 10."""
     r = 1.0 / (x * x)
     return r * (0.5 + (1 / 6 - r * (1 / 30 - r * (1 / 42 - r * (1 / 30 - r * (5 / 66 - r * 691 / 2730))))) / x)
 
 
 @kernel
-def rising_steps(first, values, alpha, out, start, stop):  # type: ignore[no-untyped-def]
+def rising_steps(first, values, alpha, out, start, stop):
     """From level to level, the factor by which the rising factorial grows (1 where the step is long).
 
     Equivalent to ``out[i, k] = prod(alpha[w, k] + arange(v[i - 1], v[i]))`` for i of word w, v[i - 1] = 0 at its first.
@@ -123,7 +123,7 @@ def rising_steps(first, values, alpha, out, start, stop):  # type: ignore[no-unt
 
 
 @kernel
-def add_up_steps(first, values, alpha, out, start, stop):  # type: ignore[no-untyped-def]
+def add_up_steps(first, values, alpha, out, start, stop):
     """From logs of steps to logs of rising factorials: ``out[i, k] = log_rising(alpha[w, k], 0, values[i])``."""
     for word in range(start, stop):
         lo = 0
@@ -153,7 +153,7 @@ def log_rising_table(first: Array, values: Array, alpha: Array) -> Array:
 
 
 @kernel
-def tail_sums(first, weights, out, start, stop):  # type: ignore[no-untyped-def]
+def tail_sums(first, weights, out, start, stop):
     """From weights of levels to tails.
 
     Equivalent to ``out[a:b] = weights[a:b][::-1].cumsum(axis=0)[::-1]`` for each word's levels a to b.
@@ -170,7 +170,7 @@ def tail_sums(first, weights, out, start, stop):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def urn_draws(lengths, cumulative, total, uniforms, words):  # type: ignore[no-untyped-def]
+def urn_draws(lengths, cumulative, total, uniforms, words):
     """Fill in documents by the Polya urn: a new ball from the base measure, or a copy of an earlier one.
 
     ``cumulative`` is the running sum of alpha, ``total`` its last value s; each token uses two of ``uniforms``.

@@ -14,7 +14,7 @@ Array = np.ndarray[Any, Any]
 
 
 @kernel
-def soft_max(log_prob, log_weights, inverse_temperature, log_evidence, start, stop):  # type: ignore[no-untyped-def]
+def soft_max(log_prob, log_weights, inverse_temperature, log_evidence, start, stop):
     """Turn log-probabilities into responsibilities, in place, for the documents from start to stop.
 
     Equivalent to ``joint = log_prob / T + log_weights; log_evidence = logsumexp(joint); log_prob = exp(joint -

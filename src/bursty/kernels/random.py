@@ -53,32 +53,32 @@ def _unit(x: Any) -> Any:
 
 
 @overload(_add)
-def _add_compiled(a, b):  # type: ignore[no-untyped-def]
+def _add_compiled(a, b):
     return lambda a, b: np.uint64(a) + np.uint64(b)
 
 
 @overload(_times)
-def _times_compiled(a, b):  # type: ignore[no-untyped-def]
+def _times_compiled(a, b):
     return lambda a, b: np.uint64(a) * np.uint64(b)
 
 
 @overload(_fold)
-def _fold_compiled(x, n):  # type: ignore[no-untyped-def]
+def _fold_compiled(x, n):
     return lambda x, n: np.uint64(x) ^ (np.uint64(x) >> np.uint64(n))
 
 
 @overload(_odd)
-def _odd_compiled(x):  # type: ignore[no-untyped-def]
+def _odd_compiled(x):
     return lambda x: np.uint64(x) | np.uint64(1)
 
 
 @overload(_unit)
-def _unit_compiled(x):  # type: ignore[no-untyped-def]
+def _unit_compiled(x):
     return lambda x: np.float64(np.uint64(x) >> np.uint64(11)) * _UNIT
 
 
 @kernel
-def mix(x):  # type: ignore[no-untyped-def]
+def mix(x):
     """Scramble 64 bits: every bit of the result depends on every bit of x, and no two x give the same."""
     x = _times(_fold(x, 30), _MULTIPLIERS[0])
     x = _times(_fold(x, 27), _MULTIPLIERS[1])
@@ -86,26 +86,26 @@ def mix(x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def combine(key, number):  # type: ignore[no-untyped-def]
+def combine(key, number):
     """A new key from a key and a number."""
     return mix(_add(key, _times(_add(number, 1), _GOLDEN)))
 
 
 @kernel
-def stream(seed, sweep, document):  # type: ignore[no-untyped-def]
+def stream(seed, sweep, document):
     """Key and step of a stream."""
     key = np.uint64(combine(np.uint64(combine(np.uint64(mix(seed)), sweep)), document))
     return key, np.uint64(_odd(mix(_add(key, _GOLDEN))))
 
 
 @kernel
-def uniform(key, step, draw):  # type: ignore[no-untyped-def]
+def uniform(key, step, draw):
     """Number ``draw`` of a stream: uniform on [0, 1)."""
     return _unit(mix(_add(key, _times(draw, step))))
 
 
 @kernel
-def uniforms(seed, sweep, document, out):  # type: ignore[no-untyped-def]
+def uniforms(seed, sweep, document, out):
     """The first draws of a stream."""
     key, step = stream(seed, sweep, document)
     for draw in range(len(out)):
@@ -113,7 +113,7 @@ def uniforms(seed, sweep, document, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def document_keys(indptr, words, counts, out, start, stop):  # type: ignore[no-untyped-def]
+def document_keys(indptr, words, counts, out, start, stop):
     """A number for each document that depends on what it holds and not on where it stands."""
     for document in range(start, stop):
         key = np.uint64(mix(0))
@@ -123,7 +123,7 @@ def document_keys(indptr, words, counts, out, start, stop):  # type: ignore[no-u
 
 
 @kernel
-def choices(first, seed, sweep, keys, n_choices, out, start, stop):  # type: ignore[no-untyped-def]
+def choices(first, seed, sweep, keys, n_choices, out, start, stop):
     """For each token of each document one of so many numbers, each as likely."""
     for document in range(start, stop):
         key, step = stream(seed, sweep, keys[document])

@@ -6,7 +6,7 @@ from bursty.kernels.compile import kernel
 
 
 @kernel
-def keep_known(indptr, indices, values, known, new_indptr, new_indices, new_values):  # type: ignore[no-untyped-def]
+def keep_known(indptr, indices, values, known, new_indptr, new_indices, new_values):
     """Copy the cells of known words; returns how many there are.
 
     Equivalent to ``matrix[:, known]`` with the columns left where they were.
