@@ -32,9 +32,8 @@ def dcm_against_edcm(rounds=5):
 
 
 def problem_of(counts, k, n_jobs=None):
-    engine = LocalEngine(n_jobs)
-    chunks = engine.place(counts)
-    return em.Problem(engine, get_family("edcm"), counts, chunks, [None] * len(chunks), k, 0.05)
+    documents = LocalEngine(n_jobs).place(counts)
+    return em.Problem(documents, get_family("edcm"), documents.split(None), k, 0.05)
 
 
 def iteration(problem, state, n_iter=1):

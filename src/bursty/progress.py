@@ -10,10 +10,11 @@ Report = Callable[[str], None]
 
 
 @contextmanager
-def progress(description: str, total: int, enabled: bool) -> Iterator[Report]:
+def progress(description: str, total: int | None, enabled: bool) -> Iterator[Report]:
     """Give a function to call once a step, with a word on how it goes.
 
-    On a terminal this is a bar; elsewhere, nothing is shown.
+    On a terminal this is a bar, one that only moves where the total is not known (None); elsewhere, nothing is
+    shown.
     """
     if not enabled or not sys.stderr.isatty():
         yield lambda message: None

@@ -8,6 +8,7 @@ own object is never changed. Errors name the row, the column and the value, and 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,14 +46,17 @@ def check_counts(X: Any, *, integer: bool = True, owner: str = "bursty", n_words
     return counts.astype(np.int32 if integer else np.float64, copy=False)
 
 
-def check_input(estimator: Any, X: Any, *, reset: bool, integer: bool = True) -> sp.csr_array:
+def check_input(estimator: Any, X: Any, *, reset: bool, integer: bool = True) -> Any:
     """`check_counts` on behalf of an estimator, which remembers (``reset``) or compares the words of X.
 
     Sets ``n_features_in_`` and, where X names its columns, ``feature_names_in_``, as scikit-learn does; the
-    vocabulary of a corpus counts as column names.
+    vocabulary of a corpus counts as column names. Shards, which were checked when they were written, come back as they
+    are, and Dask collections as a `Collection`.
     """
     owner = type(estimator).__name__
     vocabulary = getattr(X, "vocabulary", None)
+    if hasattr(X, "__dask_graph__"):
+        return _check_collection(estimator, X, reset, integer)
     if vocabulary is None:
         counts = check_counts(X, integer=integer, owner=owner)
         values = counts if sp.issparse(X) or not hasattr(X, "columns") else X
@@ -65,9 +69,46 @@ def check_input(estimator: Any, X: Any, *, reset: bool, integer: bool = True) ->
             f"the vocabulary of these documents ({len(names)} words) is not the one {owner} was fitted on "
             f"({len(known)} words): read them with that vocabulary"
         )
-    counts = check_counts(X, integer=integer, owner=owner, n_words=None if reset else estimator.n_features_in_)
+    n_words = None if reset else estimator.n_features_in_
+    counts = X if hasattr(X, "shards") else check_counts(X, integer=integer, owner=owner, n_words=n_words)
     if reset:
         estimator.n_features_in_, estimator.feature_names_in_ = len(names), names
+    return counts
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A Dask array or data frame of counts, and what its blocks have to be: they are checked where they are."""
+
+    values: Any
+    integer: bool
+    owner: str
+
+    @property
+    def shape(self) -> tuple[Any, int]:
+        """Documents (which may not be known) and words."""
+        return self.values.shape[0], len(self.values.columns) if self.is_frame else int(self.values.shape[1])
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether it names its columns."""
+        return hasattr(self.values, "columns")
+
+
+def _check_collection(estimator: Any, X: Any, reset: bool, integer: bool) -> Collection:
+    owner = type(estimator).__name__
+    if getattr(X, "ndim", 0) != 2:
+        raise ValueError(f"{owner} takes Dask arrays and data frames, documents x words, not {type(X).__name__}")
+    counts = Collection(X, integer, owner)
+    names = np.asarray(X.columns, dtype=object) if counts.is_frame else None
+    if reset:
+        estimator.n_features_in_ = counts.shape[1]
+        if names is not None:
+            estimator.feature_names_in_ = names
+    elif counts.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {counts.shape[1]} features, but {owner} is expecting {estimator.n_features_in_} features as input"
+        )
     return counts
 
 
@@ -93,9 +134,8 @@ def check_weights(fit_params: dict[str, Any], n_documents: int) -> Array:
     return weights
 
 
-def warn_empty(counts: sp.csr_array, stacklevel: int = 3) -> None:
+def warn_empty(n_empty: int, stacklevel: int = 3) -> None:
     """Say how many documents have no word; they keep their row."""
-    n_empty = int(np.count_nonzero(np.diff(counts.indptr) == 0))
     if n_empty:
         verb = "document has" if n_empty == 1 else "documents have"
         warnings.warn(f"{n_empty} {verb} no words; their rows are kept", UserWarning, stacklevel=stacklevel)

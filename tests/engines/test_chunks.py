@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bursty.engines import Assignment, Chunk, Levels, cut, get_engine, total
+from bursty.engines import Assignment, Chunk, Levels, cut, total
 from bursty.kernels import threads
 
 tables = arrays(np.int32, st.tuples(st.integers(1, 7), st.integers(1, 6)), elements=st.integers(0, 4))
@@ -77,14 +77,6 @@ def test_cut_keeps_every_document_in_order():
     chunks = list(cut(counts, 3))
     assert [c.n_documents for c in chunks] == [3, 3, 1]
     np.testing.assert_array_equal(np.concatenate([c.lengths for c in chunks]), counts.sum(axis=1))
-
-
-def test_engine_keeps_the_order_and_sets_the_threads():
-    engine = get_engine("local", 3)
-    seen = list(engine.map(lambda chunk, x: (chunk, x, threads._n_threads.get()), ["a", "b"], [1, 2]))
-    assert seen == [("a", 1, 3), ("b", 2, 3)]
-    assert threads._n_threads.get() == 1
-    assert get_engine(engine) is engine
 
 
 def test_threads_share_all_of_the_work(monkeypatch):

@@ -47,11 +47,11 @@ def test_left_to_right_with_few_moves_is_close(counts, name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_empirical_likelihood_is_the_likelihood(counts, name):
-    got, error = heldout.empirical_likelihood(counts, MODELS[name], 0, 20_000)
+    got, error = heldout.empirical_likelihood(Chunk(counts), MODELS[name], 0, 20_000)
     assert np.all(np.abs(got - exact(name)) <= 4 * error + 1e-12)
     assert error.max() < 0.1
     assert got[3] == pytest.approx(0.0, abs=1e-12)
-    few = heldout.empirical_likelihood(counts, MODELS[name], 0, 200)[1]
+    few = heldout.empirical_likelihood(Chunk(counts), MODELS[name], 0, 200)[1]
     np.testing.assert_allclose(few[:3] / error[:3], 10.0, rtol=0.5)
 
 
@@ -80,7 +80,7 @@ def test_same_bits_for_any_threads_and_neighbours(counts, name, monkeypatch):
             parts = (
                 heldout.left_to_right(Chunk(counts), MODELS[name], 0, 3, 20),
                 heldout.mixtures(Chunk(counts), MODELS[name], 0, heldout.ShortChains()),
-                heldout.empirical_likelihood(counts, MODELS[name], 0, 70)[0],
+                heldout.empirical_likelihood(Chunk(counts), MODELS[name], 0, 70)[0],
             )
             results.append(b"".join(part.tobytes() for part in parts))
     assert len(set(results)) == 1

@@ -169,10 +169,10 @@ def test_same_bits_for_any_number_of_threads(corpus, monkeypatch):
 
 
 def test_same_bits_for_any_chunks(corpus, monkeypatch):
-    from bursty.engines import base, chunks
+    from bursty.engines import chunks, local
 
     whole = DCMLDA(3, random_state=3, n_iter=8, tol=0).fit(corpus)
-    monkeypatch.setattr(base, "cut", lambda counts: chunks.cut(counts, 37))
+    monkeypatch.setattr(local, "cut", lambda counts: chunks.cut(counts, 37))
     parts = DCMLDA(3, random_state=3, n_iter=8, tol=0).fit(corpus)
     assert whole.beta_.tobytes() == parts.beta_.tobytes()
     assert whole.doc_topic_.tobytes() == parts.doc_topic_.tobytes()

@@ -5,7 +5,7 @@ in place (`sources`, `formats`); a reader (`folders`, `tables`, `matrices`, `mat
 counts, a block at a time; `text` turns texts into counts. What comes out is a `Corpus`, which `storage` can
 keep in one file without pickle.
 
-This folder may import `bursty.validation` and nothing else of the package.
+This folder may import `bursty.storage`, `bursty.validation` and nothing else of the package.
 """
 
 from __future__ import annotations

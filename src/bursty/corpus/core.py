@@ -238,6 +238,18 @@ class Corpus:
             raise ValueError("no word is selected: a corpus has at least one")
         return self._replace(counts=words.select_words(self._counts, mask), vocabulary=self._vocabulary[mask])
 
+    def align(self, vocabulary: Sequence[str] | Array) -> Corpus:
+        """The same documents counted in these words, in this order, as a model fitted on them needs it.
+
+        Words that are not among them are left out; every document stays.
+        """
+        if not self._has_words:
+            raise ValueError("the words of these documents have no names, so they cannot be matched: give a vocabulary")
+        return self._replace(
+            counts=words.align_words(self._counts, self._vocabulary, np.asarray(vocabulary, dtype=object)),
+            vocabulary=vocabulary,
+        )
+
     def drop_empty(self) -> Corpus:
         """Without the documents that have no word."""
         return self.select(np.diff(self._counts.indptr) > 0)

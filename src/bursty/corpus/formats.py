@@ -6,8 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from bursty.corpus.container import is_container
 from bursty.corpus.sources import Source, archive_kind, member_names, strip_compression
+from bursty.storage import is_container
 
 NAMES = (
     "folder",

@@ -1,4 +1,4 @@
-"""A corpus in one file, and back: what is kept, under which name, in the container of `container`.
+"""A corpus in one file, and back: what is kept, under which name, in the container of `bursty.storage`.
 
 | array | what |
 |---|---|
@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from bursty.corpus.container import pack_strings, read_arrays, unpack_strings, write_arrays
 from bursty.corpus.core import Corpus
+from bursty.storage import check_csr, pack_strings, read_arrays, unpack_strings, write_arrays
 
 Array = np.ndarray[Any, Any]
 
@@ -31,6 +31,20 @@ def save_corpus(corpus: Corpus, path: str | Path) -> Path:
     path = Path(path)
     if not path.suffix:
         path = path.with_suffix(SUFFIX)
+    return write_arrays(path, KIND, *take_apart(corpus))
+
+
+def load_corpus(path: str | Path) -> Corpus:
+    """The corpus that `save_corpus` wrote; `ValueError` for a file that is not one."""
+    manifest, arrays = read_arrays(path, KIND)
+    try:
+        return rebuild(manifest, arrays)
+    except (KeyError, TypeError, IndexError, ValueError, OverflowError) as error:
+        raise ValueError(f"{path} is not a readable bursty corpus file: its parts do not fit ({error})") from error
+
+
+def take_apart(corpus: Corpus) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The corpus as a manifest that JSON can hold, and named arrays."""
     counts = corpus.counts
     arrays: dict[str, Array] = {
         "data": _narrow(counts.data),
@@ -57,19 +71,11 @@ def save_corpus(corpus: Corpus, path: str | Path) -> Path:
         "metadata": list(corpus.metadata),
         "info": dict(corpus.info),
     }
-    return write_arrays(path, KIND, manifest, arrays)
+    return manifest, arrays
 
 
-def load_corpus(path: str | Path) -> Corpus:
-    """The corpus that `save_corpus` wrote; `ValueError` for a file that is not one."""
-    manifest, arrays = read_arrays(path, KIND)
-    try:
-        return _rebuild(manifest, arrays)
-    except (KeyError, TypeError, IndexError, ValueError, OverflowError) as error:
-        raise ValueError(f"{path} is not a readable bursty corpus file: its parts do not fit ({error})") from error
-
-
-def _rebuild(manifest: dict[str, Any], arrays: dict[str, Array]) -> Corpus:
+def rebuild(manifest: dict[str, Any], arrays: dict[str, Array]) -> Corpus:
+    """The corpus of `take_apart`; an error of some kind where the parts do not fit."""
     n_documents, n_words = int(manifest["documents"]), int(manifest["words"])
     data, indices, indptr = (arrays[name] for name in ("data", "indices", "indptr"))
     check_csr(indices, indptr, len(data), (n_documents, n_words))
@@ -97,18 +103,6 @@ def _rebuild(manifest: dict[str, Any], arrays: dict[str, Array]) -> Corpus:
         metadata={name: _objects(column) for name, column in metadata.items()},
         info=manifest["info"],
     )
-
-
-def check_csr(indices: Array, indptr: Array, n_entries: int, shape: tuple[int, int]) -> None:
-    """Positions that lie inside the table; scipy itself does not look, and would read outside the memory."""
-    if any(array.ndim != 1 or array.dtype not in (np.int32, np.int64) for array in (indices, indptr)):
-        raise ValueError("positions are not rows of whole numbers")
-    if len(indptr) != shape[0] + 1 or len(indices) != n_entries or indptr[0] != 0 or indptr[-1] != n_entries:
-        raise ValueError("the table has another number of rows or entries than it says")
-    if np.any(np.diff(indptr) < 0):
-        raise ValueError("the rows of the table overlap")
-    if n_entries and (indices.min() < 0 or indices.max() >= shape[1]):
-        raise ValueError("the table has an entry outside its columns")
 
 
 def _narrow(data: Array) -> Array:

@@ -68,3 +68,14 @@ def _most_common(counts: sp.csr_array, mask: Array, number: int) -> Array:
     candidates = np.flatnonzero(mask)
     order = np.argsort(-tokens[candidates], kind="stable")
     return candidates[order[:number]]
+
+
+def align_words(counts: sp.csr_array, have: Array, want: Array) -> sp.csr_array:
+    """The counts with the columns of `want`: words that are not in it leave, words that are new have none."""
+    place = {word: position for position, word in enumerate(want)}
+    moved = np.array([place.get(word, -1) for word in have], dtype=np.int64)[counts.indices]
+    kept = moved >= 0
+    before = np.append(0, np.cumsum(kept))
+    aligned = sp.csr_array((counts.data[kept], moved[kept], before[counts.indptr]), shape=(counts.shape[0], len(want)))
+    aligned.sort_indices()
+    return aligned

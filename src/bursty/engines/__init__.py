@@ -1,25 +1,42 @@
-"""Where chunks of documents run.
+"""Where documents are worked on.
 
-An engine places the chunks of a corpus, maps a function over them and gives the results back in the order of the
-chunks, so that sums are added in one order and come out the same bits wherever the work was done. Imports the
-kernels only.
+An engine cuts a corpus into chunks, places them, and gives `Documents`: four ways of running a function over the
+chunks, whose results have the same bits wherever the work was done. The local engine works in this process, from
+memory or from shards on disk; the Dask engine on the workers of a cluster.
 """
 
 from __future__ import annotations
 
-from bursty.engines.base import Engine, LocalEngine, get_engine, total
-from bursty.engines.chunks import CHUNK_SIZE, Assignment, Chunk, Levels, Resp, cut, slices
+from typing import Any
+
+from bursty.engines.base import Engine
+from bursty.engines.chunks import Assignment, Chunk, Levels, Resp, cut
+from bursty.engines.documents import Column, Documents, total
+from bursty.engines.local import LocalEngine
 
 __all__ = [
-    "CHUNK_SIZE",
     "Assignment",
     "Chunk",
+    "Column",
+    "Documents",
     "Engine",
     "Levels",
     "LocalEngine",
     "Resp",
     "cut",
     "get_engine",
-    "slices",
     "total",
 ]
+
+
+def get_engine(engine: Any = "local", n_jobs: int | None = None) -> Engine:
+    """The engine of that name; an engine is taken as it is, and a Dask client makes a Dask engine."""
+    if isinstance(engine, Engine):
+        return engine
+    if engine == "local":
+        return LocalEngine(n_jobs)
+    if engine == "dask" or type(engine).__module__.startswith("distributed."):
+        from bursty.engines.dask import DaskEngine
+
+        return DaskEngine(None if engine == "dask" else engine)
+    raise ValueError(f'engine must be "local", "dask", a Dask client or an Engine object, not {engine!r}')

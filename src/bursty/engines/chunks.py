@@ -15,7 +15,7 @@ Four sums by document (the E step) and four over documents (the M step), so that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,12 +24,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln
 
+from bursty.corpus.shards import SHARD_SIZE
 from bursty.kernels import gather, order, threads
 
 Array = np.ndarray[Any, Any]
 
-# Documents in a chunk. Fixed, because sums are added chunk by chunk: a change of it changes last bits.
-CHUNK_SIZE = 65_536
 # Counts up to this are looked up in a table of log factorials.
 _MANY = 100_000
 
@@ -99,6 +98,34 @@ class Chunk:
         self.indices = counts.indices.astype(np.int32, copy=False)
         self.values = counts.data
 
+    @classmethod
+    def from_orders(cls, by_document: tuple[Array, Array, Array], by_word: tuple[Array, Array, Array]) -> Chunk:
+        """A chunk whose walk by word is known already: (starts, columns or rows, values) of each."""
+        starts, indices, values = by_document
+        chunk = cls(sp.csr_array((values, indices, starts), shape=(len(starts) - 1, len(by_word[0]) - 1)))
+        chunk.__dict__["_by_word"] = by_word
+        return chunk
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels: the counts; the orders are made again where they are needed."""
+        names = "n_documents", "n_words", "indptr", "indices", "values"
+        return {name: self.__dict__[name] for name in names}
+
+    @property
+    def counts(self) -> sp.csr_array:
+        """Documents x words."""
+        shape = self.n_documents, self.n_words
+        return sp.csr_array((self.values, self.indices, self.indptr), shape=shape)
+
+    def with_values(self, values: Array) -> Chunk:
+        """The same cells with other values."""
+        shape = self.n_documents, self.n_words
+        return Chunk(sp.csr_array((values, self.indices, self.indptr), shape=shape))
+
+    def document_frequency(self) -> Array:
+        """Documents that have each word."""
+        return np.bincount(self.indices, minlength=self.n_words)
+
     def row_sums(self, values: Array) -> Array:
         """Sum over the cells of each document, where each cell has one of these values."""
         out = np.zeros(self.n_documents, dtype=np.int64 if values.dtype.kind == "i" else np.float64)
@@ -141,6 +168,13 @@ class Chunk:
         if "_by_word" in self.__dict__:
             return self._by_word[:2]
         return order.transpose(self.indptr, self.indices, self.values[:0], self.n_words)[:2]
+
+    @cached_property
+    def cells_by_word(self) -> tuple[Array, Array]:
+        """Where each word's cells start, and which they are."""
+        numbers = np.arange(len(self.indices), dtype=np.int32)
+        starts, _, cells = order.transpose(self.indptr, self.indices, numbers, self.n_words)
+        return starts, cells
 
     @cached_property
     def _by_level(self) -> tuple[Array, Array, Array, Array]:
@@ -266,16 +300,10 @@ class Chunk:
         return out
 
 
-def cut(counts: sp.csr_array, chunk_size: int = CHUNK_SIZE) -> Iterator[Chunk]:
+def cut(counts: sp.csr_array, chunk_size: int = SHARD_SIZE) -> Iterator[Chunk]:
     """The chunks of a corpus, in order."""
     for start in range(0, counts.shape[0], chunk_size):
         if start == 0 and counts.shape[0] <= chunk_size:
             yield Chunk(counts)
         else:
             yield Chunk(counts[start : start + chunk_size])
-
-
-def slices(rows: Any, chunks: Sequence[Any]) -> list[Any]:
-    """What has a row per document, cut as the chunks are."""
-    ends = np.cumsum([chunk.n_documents for chunk in chunks])
-    return [rows[end - chunk.n_documents : end] for end, chunk in zip(ends.tolist(), chunks, strict=True)]

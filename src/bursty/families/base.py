@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import Assignment, Chunk, Levels, Resp, cut, get_engine, slices, total
+from bursty.engines import Assignment, Chunk, Documents, Levels, Resp, get_engine
 from bursty.kernels import threads
 from bursty.validation import check_input, check_weights, warn_empty
 
@@ -138,14 +138,12 @@ class FamilyEstimator(BaseEstimator):
         which are not counts; that weights equal repetition is among our own tests.
         """
         check_smoothing(self.smoothing)
-        engine = get_engine(self.engine, self.n_jobs)
-        counts = check_input(self, X, reset=True, integer=self._family.integer)
-        resp = Assignment.single(check_weights(fit_params, counts.shape[0]))
-        if counts.nnz == 0 or not np.any(resp.weights[np.diff(counts.indptr) > 0]):
+        documents = self._place(X, reset=True)
+        resp = Assignment.single(check_weights(fit_params, documents.n_documents))
+        if documents.sum(_weight_of_words, documents.split(resp.weights)) == 0:
             raise ValueError(f"every document is empty: {type(self).__name__} has nothing to learn from")
-        warn_empty(counts)
-        chunks = engine.place(counts)
-        stats = total(engine.map(self._family.summarize, chunks, slices(resp, chunks)))
+        warn_empty(documents.n_empty)
+        stats = documents.sum(self._family.summarize, documents.split(resp))
         self._set_parameters(self._family.update(stats, smoothing=self.smoothing))
         return self
 
@@ -183,16 +181,16 @@ class FamilyEstimator(BaseEstimator):
 
     def _log_prob(self, X: Any, log_prob: Callable[[Chunk, Any], Array], coefficient: bool = False) -> Array:
         check_is_fitted(self)
-        engine = get_engine(self.engine, self.n_jobs)
-        counts = check_input(self, X, reset=False, integer=self._family.integer)
-        chunks = engine.place(counts)
-        params = self._parameters
-        parts = engine.map(lambda chunk: log_prob(chunk, params)[:, 0], chunks)
-        result = np.concatenate(list(parts))
-        return result + log_coefficient(counts) if coefficient else result
+        documents = self._place(X, reset=False)
+        result = documents.collect(_first_component, log_prob=log_prob, params=self._parameters)
+        return result + documents.collect(log_coefficient) if coefficient else result
+
+    def _place(self, X: Any, *, reset: bool) -> Documents:
+        counts = check_input(self, X, reset=reset, integer=self._family.integer)
+        return get_engine(self.engine, self.n_jobs).place(counts)
 
     def _perplexity(self, X: Any, log_prob: Array) -> float:
-        n_tokens = float(check_input(self, X, reset=False, integer=self._family.integer).sum(dtype=np.float64))
+        n_tokens = self._place(X, reset=False).n_tokens
         if n_tokens == 0:
             raise ValueError("perplexity is per word, and these documents have none")
         n_impossible = int(np.count_nonzero(np.isneginf(log_prob)))
@@ -222,10 +220,18 @@ def log_normal_copies(values: Array, n_copies: int, scale: float, rng: np.random
     return copies
 
 
-def log_coefficient(counts: sp.csr_array) -> Array:
-    """Log of the number of word sequences with these counts, ``n! / prod_w x_w!``."""
-    chunk_sums = [gammaln(c.lengths + 1.0) - c.row_sums(gammaln(c.values + 1.0)) for c in cut(counts)]
-    return np.concatenate(chunk_sums)
+def log_coefficient(chunk: Chunk) -> Array:
+    """Log of the number of word sequences with these counts, ``n! / prod_w x_w!``, for each document."""
+    return gammaln(chunk.lengths + 1.0) - chunk.row_sums(gammaln(chunk.values + 1.0))
+
+
+def _first_component(chunk: Chunk, log_prob: Callable[[Chunk, Any], Array], params: Any) -> Array:
+    return np.ascontiguousarray(log_prob(chunk, params)[:, 0])
+
+
+def _weight_of_words(chunk: Chunk, weights: Array) -> float:
+    """Weight of the documents that have words."""
+    return float(weights[np.diff(chunk.indptr) > 0].sum())
 
 
 def check_smoothing(smoothing: Any) -> None:

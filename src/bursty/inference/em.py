@@ -20,13 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from bursty.engines import Chunk, Engine, Resp, slices, total
+from bursty.engines import Chunk, Column, Documents, Resp
 from bursty.families.base import Family, Parameters, Statistics
 from bursty.kernels.posterior import posterior
 
@@ -124,24 +122,21 @@ def maximise(family: Family[Any, Any], expectation: Expectation, start: Paramete
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be clustered, and where it is."""
+    """What is to be clustered, the labels that are known (one column of them), and by what."""
 
-    engine: Engine
+    documents: Documents
     family: Family[Any, Any]
-    counts: sp.csr_array
-    chunks: Sequence[Any]
-    labels: Sequence[Array | None]
+    labels: Column
     n_components: int
     perturbation: float
 
     def statistics(self, resp: Resp) -> Any:
         """Statistics of all documents under given responsibilities."""
-        return total(self.engine.map(self.family.summarize, self.chunks, slices(resp, self.chunks)))
+        return self.documents.sum(self.family.summarize, self.documents.split(resp))
 
     def expectation(self, state: State, temperature: float = 1.0) -> Expectation:
         """E step over all chunks."""
-        step = partial(expect, family=self.family, state=state, temperature=temperature)
-        return total(self.engine.map(step, self.chunks, self.labels))
+        return self.documents.sum(expect, self.labels, family=self.family, state=state, temperature=temperature)
 
 
 def anneal(

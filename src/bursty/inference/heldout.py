@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from bursty.engines import Chunk
@@ -105,9 +104,9 @@ def _fill(model: Model, seed: int, numbers: range, out: Array, start: int, stop:
         out[:, i] = np.log(np.maximum(probabilities, _TINY))
 
 
-def empirical_likelihood(counts: sp.csr_array, model: Model, seed: int, n_pseudo: int) -> tuple[Array, Array]:
+def empirical_likelihood(chunk: Chunk, model: Model, seed: int, n_pseudo: int) -> tuple[Array, Array]:
     """Log of the mean likelihood of each document under the pseudo documents, and its standard error."""
-    n_documents = counts.shape[0]
+    counts, n_documents = chunk.counts, chunk.n_documents
     log_sum, log_squares = np.full(n_documents, -np.inf), np.full(n_documents, -np.inf)
     for begin in range(0, n_pseudo, _BLOCK):
         block = counts @ pseudo_documents(model, seed, range(begin, min(n_pseudo, begin + _BLOCK)))

@@ -18,16 +18,14 @@ It ends when the complete log-likelihood, averaged over the last iterations, no 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import accumulate
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from scipy.optimize import brentq
 
-from bursty.engines import Chunk, Engine, Levels, total
+from bursty.engines import Chunk, Column, Documents, Levels, total
 from bursty.families.base import Statistics
 from bursty.families.dcm import maximise_alpha
 from bursty.families.urn import S_MAX, S_MIN, LengthUrn
@@ -85,32 +83,32 @@ class Trace:
 class Chains:
     """The documents, the topics of their tokens, the number of the next sweep: what a stopped run needs to go on."""
 
-    engine: Engine
-    chunks: Sequence[Any]
+    documents: Documents
     n_topics: int
     seed: int
-    topics: list[Array]
+    topics: Column
     number: int = 0
 
     @classmethod
-    def start(cls, engine: Engine, chunks: Sequence[Any], n_topics: int, seed: int) -> Chains:
+    def start(cls, documents: Documents, n_topics: int, seed: int) -> Chains:
         """Every token in a topic drawn at random."""
-        chains = cls(engine, chunks, n_topics, seed, [])
-        chains.topics = list(engine.map(partial(_begin, n_topics=n_topics, seed=seed), chunks, chains.offsets))
-        return chains
+        topics = documents.keep(_begin, documents.offsets, n_topics=n_topics, seed=seed)
+        return cls(documents, n_topics, seed, topics)
 
     @property
-    def offsets(self) -> list[int]:
-        """The number of the first document of each chunk."""
-        return list(accumulate((chunk.n_documents for chunk in self.chunks), initial=0))[:-1]
+    def columns(self) -> tuple[Column, Column]:
+        """What a function over the chunks gets: the number of its first document, the topics of its tokens."""
+        return self.documents.offsets, self.topics
 
-    def map(self, function: Callable[..., Any]) -> Iterator[Any]:
-        """``function(chunk, offset, topics)`` for each chunk."""
-        return self.engine.map(function, self.chunks, self.offsets, self.topics)
+    def sum(self, function: Callable[..., Any], **shared: Any) -> Any:
+        """``function(chunk, offset, topics, **shared)``, added over the chunks."""
+        return self.documents.sum(function, *self.columns, **shared)
 
-    def document_topics(self) -> Array:
-        """Tokens of each topic in each document: D x K."""
-        return np.concatenate(list(self.map(partial(_document_topics, n_topics=self.n_topics))))
+    def move(self, function: Callable[..., Any], n_sweeps: int, **shared: Any) -> Any:
+        """Sweep: the function gives new topics, which stay, and something to add."""
+        moved, added = self.documents.keep_and_sum(function, *self.columns, seed=self.seed, **shared)
+        self.topics, self.number = moved, self.number + n_sweeps
+        return added
 
 
 def _begin(chunk: Chunk, offset: int, n_topics: int, seed: int) -> Array:
@@ -172,7 +170,7 @@ def run(
 ) -> Result[P]:
     """Monte Carlo EM. An interrupt (Ctrl-C) ends it with the state of the last whole iteration."""
     trace, converged, interrupted = Trace(), False, False
-    n_tokens = sum(len(topics) for topics in chains.topics)
+    n_tokens = chains.documents.n_tokens
     try:
         for iteration in range(schedule.n_iter):
             n_sweeps = schedule.n_sweeps if iteration > 0 else max(1, schedule.burn_in)
@@ -196,12 +194,22 @@ def run(
 
 
 def _average(chains: Chains, method: Method[Any], params: Any, n_samples: int) -> tuple[Any, Array]:
-    """Mean statistics and mean topic counts of some sweeps."""
-    samples, counts = [], np.zeros((sum(chunk.n_documents for chunk in chains.chunks), chains.n_topics))
+    """Mean statistics and mean topic mixtures of some sweeps."""
+    samples, documents = [], chains.documents
+    counts = documents.split(None)
     for _ in range(n_samples):
         samples.append(method.sweeps(chains, params, 1) * (1.0 / n_samples))
-        counts += chains.document_topics() / n_samples
-    return total(samples), smoothed(counts, params.alpha)
+        counts = documents.keep(_add_topics, *chains.columns, counts, n_topics=chains.n_topics)
+    return total(samples), documents.collect(_mean_mixture, counts, n_samples=n_samples, alpha=params.alpha)
+
+
+def _add_topics(chunk: Chunk, offset: int, topics: Array, counts: Array | None, n_topics: int) -> Array:
+    these = _document_topics(chunk, offset, topics, n_topics)
+    return these if counts is None else counts + these
+
+
+def _mean_mixture(chunk: Chunk, counts: Array, n_samples: int, alpha: Array) -> Array:
+    return smoothed(counts / n_samples, alpha)
 
 
 def smoothed(document_topics: Array, alpha: Array) -> Array:
@@ -230,10 +238,7 @@ class DCMLDAMethod:
     def sweeps(self, chains: Chains, params: dcmlda.Hyperparameters, n_sweeps: int) -> DCMLDAStatistics:
         """Documents are independent given alpha and beta, so each chunk makes all its sweeps in one go."""
         numbers = range(chains.number, chains.number + n_sweeps)
-        step = partial(_dcmlda_sweeps, params=params, seed=chains.seed, numbers=numbers, learn=self.learn)
-        results = list(chains.map(step))
-        chains.topics, chains.number = [topics for topics, _ in results], numbers.stop
-        return total(stats for _, stats in results)
+        return chains.move(_dcmlda_sweeps, n_sweeps, params=params, numbers=numbers, learn=self.learn)
 
     def update(self, stats: DCMLDAStatistics, params: dcmlda.Hyperparameters) -> dcmlda.Hyperparameters:
         """The DCM's maximum, for alpha and for every topic's beta."""
@@ -271,7 +276,7 @@ def start_dcmlda(chains: Chains, alpha: Array, n_words: int) -> dcmlda.Hyperpara
     """Where DCMLDA begins: some sweeps of LDA sort the tokens into topics, and beta is learned from these."""
     even = lda.Hyperparameters(alpha, np.full(n_words, _START_BETA))
     LDAMethod().sweeps(chains, even, _START_SWEEPS)
-    stats = total(chains.map(partial(_statistics, n_topics=chains.n_topics)))
+    stats = chains.sum(_statistics, n_topics=chains.n_topics)
     return dcmlda.Hyperparameters(
         alpha, learn_beta(stats, np.full((n_words, chains.n_topics), _START_BETA), exact=True)
     )
@@ -314,19 +319,16 @@ class LDAMethod:
 
     def sweeps(self, chains: Chains, params: lda.Hyperparameters, n_sweeps: int) -> LDAStatistics:
         """All chunks share phi, so they go sweep by sweep."""
-        word_topics = total(chains.map(partial(_word_topics, n_topics=chains.n_topics)))
+        word_topics = chains.sum(_word_topics, n_topics=chains.n_topics)
         for _ in range(n_sweeps):
             # Single precision: rows of phi are read at random, and half of them fit the cache twice as well.
             phi = lda.draw_phi(word_topics, params.beta, chains.seed, chains.number).astype(np.float32)
-            step = partial(_lda_sweep, alpha=params.alpha, phi=phi, seed=chains.seed, number=chains.number)
-            chains.topics, chains.number = list(chains.map(step)), chains.number + 1
-            word_topics = total(chains.map(partial(_word_topics, n_topics=chains.n_topics)))
-        log_topics = total(chains.map(partial(_log_topics, alpha=params.alpha)))
-        log_joint = log_topics + lda.log_words(word_topics, params.beta)
-        if self.learn == "nothing":
-            return LDAStatistics(_NONE, _NONE, log_joint, _NONE, _NONE, word_topics)
-        topics = word_topics.T.astype(np.int64)
-        return LDAStatistics(*_mixture(chains.document_topics()), log_joint, *_mixture(topics), word_topics)
+            word_topics = chains.move(_lda_sweep, 1, alpha=params.alpha, phi=phi, number=chains.number)
+        learns = self.learn != "nothing"
+        mixtures = chains.sum(_lda_mixtures, alpha=params.alpha, learn=learns)
+        log_joint = mixtures.log_joint + lda.log_words(word_topics, params.beta)
+        words = _mixture(word_topics.T.astype(np.int64)) if learns else (_NONE, _NONE)
+        return LDAStatistics(mixtures.mixtures, mixtures.lengths, log_joint, *words, word_topics)
 
     def update(self, stats: LDAStatistics, params: lda.Hyperparameters) -> lda.Hyperparameters:
         """Maximum likelihood, symmetric or not."""
@@ -340,16 +342,23 @@ class LDAMethod:
         return lda.Hyperparameters(learn_alpha(stats), beta + FLOOR * beta.sum() / len(beta))
 
 
-def _lda_sweep(chunk: Chunk, offset: int, topics: Array, alpha: Array, phi: Array, seed: int, number: int) -> Array:
-    return lda.sweep(State(Tokens.numbered(chunk, offset), topics), alpha, phi, seed, number).topics
+def _lda_sweep(
+    chunk: Chunk, offset: int, topics: Array, alpha: Array, phi: Array, seed: int, number: int
+) -> tuple[Array, Array]:
+    """New topics, and their words."""
+    state = lda.sweep(State(Tokens.numbered(chunk, offset), topics), alpha, phi, seed, number)
+    return state.topics, state.tokens.word_topics(state.topics, len(alpha))
 
 
 def _word_topics(chunk: Chunk, offset: int, topics: Array, n_topics: int) -> Array:
     return Tokens.numbered(chunk, offset).word_topics(topics, n_topics)
 
 
-def _log_topics(chunk: Chunk, offset: int, topics: Array, alpha: Array) -> float:
-    return float(lda.log_topics(State(Tokens.numbered(chunk, offset), topics), alpha).sum())
+def _lda_mixtures(chunk: Chunk, offset: int, topics: Array, alpha: Array, learn: bool) -> TopicStatistics:
+    state = State(Tokens.numbered(chunk, offset), topics)
+    log_topics = float(lda.log_topics(state, alpha).sum())
+    mixtures = _mixture(state.tokens.document_topics(topics, len(alpha))) if learn else (_NONE, _NONE)
+    return TopicStatistics(*mixtures, log_topics)
 
 
 def symmetric(levels: Levels, lengths: Levels, start: Array) -> Array:

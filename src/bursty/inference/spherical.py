@@ -3,67 +3,117 @@
 Documents become unit vectors of ``(1 + log x_dw) (1 + log((1 + D) / (1 + df_w)))``, the weighting of scikit-learn's
 TfidfTransformer with ``sublinear_tf``; each joins the nearest of K unit centres, each centre becomes the mean direction
 of its documents, until nothing moves. Centres start at documents that lie far apart (k-means++).
+
+Directions, distances and labels stay with the chunks; what travels is centres and sums.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from bursty.engines import Assignment, Chunk, Engine, slices, total
+from bursty.engines import Assignment, Chunk, Column, Documents
+from bursty.families.base import Statistics
 
 Array = np.ndarray[Any, Any]
 
 
-def tfidf_directions(counts: sp.csr_array) -> sp.csr_array:
-    """Unit vectors of sublinear tf-idf; empty documents stay empty."""
-    n_documents = counts.shape[0]
-    df = np.bincount(counts.indices, minlength=counts.shape[1])
-    idf = 1.0 + np.log((1.0 + n_documents) / (1.0 + df))
-    values = (1.0 + np.log(counts.data)) * idf[counts.indices]
-    rows = np.repeat(np.arange(n_documents), np.diff(counts.indptr))
-    norms = np.sqrt(np.bincount(rows, weights=values**2, minlength=n_documents))
-    return sp.csr_array((values / norms[rows], counts.indices, counts.indptr), shape=counts.shape)
+def tfidf_directions(documents: Documents) -> Column:
+    """Values of the documents' cells as unit vectors of sublinear tf-idf; empty documents stay empty."""
+    df = documents.sum(Chunk.document_frequency)
+    return documents.keep(_directions, idf=1.0 + np.log((1.0 + documents.n_documents) / (1.0 + df)))
+
+
+def _directions(chunk: Chunk, idf: Array) -> Array:
+    values = (1.0 + np.log(chunk.values)) * idf[chunk.indices]
+    rows = np.repeat(np.arange(chunk.n_documents), np.diff(chunk.indptr))
+    norms = np.sqrt(np.bincount(rows, weights=values**2, minlength=chunk.n_documents))
+    return values / norms[rows]
+
+
+@dataclass(frozen=True)
+class _Step(Statistics):
+    """What a step of k-means adds up: directions of each cluster, cosines with the centres, documents that moved."""
+
+    sums: Array
+    cosine: float
+    moved: int
 
 
 def spherical_kmeans(
-    engine: Engine, directions: sp.csr_array, n_clusters: int, rng: np.random.Generator, max_iter: int = 20
-) -> tuple[Array, float]:
+    documents: Documents, directions: Column, n_clusters: int, rng: np.random.Generator, max_iter: int = 20
+) -> tuple[Column, float]:
     """Label of each document, and the mean cosine with its centre."""
-    chunks = engine.place(directions)
-    centres = _far_apart(directions, n_clusters, rng)
-    labels = np.full(directions.shape[0], -1, dtype=np.int32)
+    centres = _far_apart(documents, directions, n_clusters, rng)
+    labels = documents.keep(_unknown)
     cosine = 0.0
     for _ in range(max_iter):
-        nearest = list(engine.map(_nearest, chunks, [centres] * len(chunks)))
-        new = np.concatenate([labels for labels, _ in nearest])
-        cosine = float(np.mean(np.concatenate([cosines for _, cosines in nearest])))
-        if np.array_equal(new, labels):
+        labels, step = documents.keep_and_sum(_nearest, directions, labels, centres=centres)
+        cosine = step.cosine / documents.n_documents
+        if step.moved == 0:
             break
-        labels = new
-        parts = slices(Assignment(labels, n_clusters, np.ones(len(labels))), chunks)
-        sums = total(engine.map(Chunk.sum_tokens, chunks, parts))
-        norms = np.linalg.norm(sums, axis=0)
-        centres = np.where(norms > 0, sums / np.where(norms > 0, norms, 1.0), centres)
+        norms = np.linalg.norm(step.sums, axis=0)
+        centres = np.where(norms > 0, step.sums / np.where(norms > 0, norms, 1.0), centres)
     return labels, cosine
 
 
-def _nearest(chunk: Chunk, centres: Array) -> tuple[Array, Array]:
-    cosines = chunk.tokens(centres)
+def _unknown(chunk: Chunk) -> Array:
+    return np.full(chunk.n_documents, -1, dtype=np.int32)
+
+
+def _nearest(chunk: Chunk, directions: Array, last: Array, centres: Array) -> tuple[Array, _Step]:
+    points = chunk.with_values(directions)
+    cosines = points.tokens(centres)
     labels = cosines.argmax(axis=1).astype(np.int32)
-    return labels, cosines[np.arange(len(labels)), labels]
+    sums = points.sum_tokens(Assignment(labels, centres.shape[1], np.ones(len(labels))))
+    own = cosines[np.arange(len(labels)), labels]
+    return labels, _Step(sums, float(own.sum()), int(np.count_nonzero(labels != last)))
 
 
-def _far_apart(directions: sp.csr_array, n_clusters: int, rng: np.random.Generator) -> Array:
+def _far_apart(documents: Documents, directions: Column, n_clusters: int, rng: np.random.Generator) -> Array:
     """Documents drawn one by one, with chances in proportion to their squared distance from those drawn before."""
-    chosen = [int(rng.integers(directions.shape[0]))]
-    distance = np.full(directions.shape[0], 2.0)
+    ends = np.cumsum([size.documents for size in documents.sizes])
+    first = int(rng.integers(documents.n_documents))
+    chunk = int(np.searchsorted(ends, first, side="right"))
+    row = first - (int(ends[chunk - 1]) if chunk else 0)
+    centres = [documents.at(chunk, _direction, directions, row=row)]
+    distances = documents.keep(_farthest)
     for _ in range(n_clusters - 1):
-        cosine = directions @ directions[[chosen[-1]]].toarray().ravel()
-        distance = np.minimum(distance, np.maximum(2.0 - 2.0 * cosine, 0.0))
-        sums = np.cumsum(distance if np.any(distance > 0) else np.ones_like(distance))
-        place = int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
-        chosen.append(min(place, len(sums) - 1))
-    return np.ascontiguousarray(directions[chosen].toarray().T)
+        distances = documents.keep(_distances, directions, distances, centre=centres[-1])
+        sums = np.cumsum(np.concatenate(list(documents.map(_total, distances))))
+        even = sums[-1] == 0  # all documents are centres: any of them
+        sums = ends.astype(np.float64) if even else sums
+        goal = rng.random() * sums[-1]
+        chunk = min(int(np.searchsorted(sums, goal, side="right")), len(sums) - 1)
+        rest = goal - (sums[chunk - 1] if chunk else 0.0)
+        row = documents.at(chunk, _drawn, distances, goal=rest, even=even)
+        centres.append(documents.at(chunk, _direction, directions, row=row))
+    return np.ascontiguousarray(np.stack(centres, axis=1))
+
+
+def _farthest(chunk: Chunk) -> Array:
+    return np.full(chunk.n_documents, 2.0)
+
+
+def _direction(chunk: Chunk, directions: Array, row: int) -> Array:
+    cells = slice(int(chunk.indptr[row]), int(chunk.indptr[row + 1]))
+    out = np.zeros(chunk.n_words)
+    out[chunk.indices[cells]] = directions[cells]
+    return out
+
+
+def _distances(chunk: Chunk, directions: Array, distances: Array, centre: Array) -> Array:
+    cosine = chunk.with_values(directions).tokens(centre[:, None])[:, 0]
+    return np.minimum(distances, np.maximum(2.0 - 2.0 * cosine, 0.0))
+
+
+def _total(chunk: Chunk, distances: Array) -> Array:
+    return np.cumsum(distances)[-1:]
+
+
+def _drawn(chunk: Chunk, distances: Array, goal: float, even: bool) -> int:
+    """The document at this place of the chunk's cumulated distances."""
+    sums = np.cumsum(np.ones_like(distances) if even else distances)
+    return min(int(np.searchsorted(sums, goal, side="right")), len(sums) - 1)

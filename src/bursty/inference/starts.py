@@ -6,11 +6,13 @@ Each start is a function ``(problem, rng) -> State``. A new one is one function 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bursty.engines import Assignment
+from bursty.engines import Assignment, Chunk
+from bursty.families.base import Family, Statistics
 from bursty.inference.em import FLOOR, Problem, State
 from bursty.inference.spherical import spherical_kmeans, tfidf_directions
 
@@ -26,18 +28,20 @@ CONFIDENCE = 0.9
 
 def perturb(problem: Problem, rng: np.random.Generator) -> State:
     """One component for all documents, copied with a little noise: [Elkan2006] section 4."""
-    stats = problem.statistics(Assignment.single(np.ones(problem.counts.shape[0])))
+    stats = problem.statistics(Assignment.single(np.ones(problem.documents.n_documents)))
     params = problem.family.perturb(problem.family.update(stats), problem.n_components, problem.perturbation, rng)
     return State(params, np.full(problem.n_components, 1.0 / problem.n_components))
 
 
 def kmeans(problem: Problem, rng: np.random.Generator) -> State:
     """The best of several runs of spherical k-means on tf-idf, softened."""
-    n_runs = int(np.clip(KMEANS_WORK / (problem.counts.nnz * problem.n_components), 2, KMEANS_RUNS))
-    directions = tfidf_directions(problem.counts)
-    runs = [spherical_kmeans(problem.engine, directions, problem.n_components, rng) for _ in range(n_runs)]
+    documents, n_components = problem.documents, problem.n_components
+    n_runs = int(np.clip(KMEANS_WORK / (documents.n_cells * n_components), 2, KMEANS_RUNS))
+    directions = tfidf_directions(documents)
+    runs = (spherical_kmeans(documents, directions, n_components, rng) for _ in range(n_runs))
     labels, _ = max(runs, key=lambda run: run[1])
-    return from_responsibilities(problem, soften(labels, problem.n_components))
+    softened = documents.sum(_summarize_softened, labels, family=problem.family, n_components=n_components)
+    return _begin(problem, softened.stats, softened.resp)
 
 
 STARTS: dict[str, Callable[[Problem, np.random.Generator], State]] = {
@@ -61,8 +65,24 @@ def labelled(problem: Problem, labels: Array, rng: np.random.Generator) -> State
 
 def from_responsibilities(problem: Problem, resp: Array) -> State:
     """The M step of given responsibilities."""
-    stats = problem.statistics(resp).shrunk(FLOOR)
-    return State(problem.family.update(stats), np.maximum(resp.sum(axis=0), 1e-300) / resp.sum())
+    return _begin(problem, problem.statistics(resp), resp.sum(axis=0))
+
+
+def _begin(problem: Problem, stats: Statistics, resp: Array) -> State:
+    return State(problem.family.update(stats.shrunk(FLOOR)), np.maximum(resp, 1e-300) / resp.sum())
+
+
+@dataclass(frozen=True)
+class _Softened(Statistics):
+    """Statistics, and the responsibility of each component."""
+
+    stats: Statistics
+    resp: Array
+
+
+def _summarize_softened(chunk: Chunk, labels: Array, family: Family[Any, Any], n_components: int) -> _Softened:
+    resp = soften(labels, n_components)
+    return _Softened(family.summarize(chunk, resp), resp.sum(axis=0))
 
 
 def soften(labels: Array, n_components: int) -> Array:

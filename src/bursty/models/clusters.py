@@ -24,10 +24,10 @@ class ClusterReading:
     components_: Array
     weights_: Array
 
-    def _read_clusters(self, resp: Array) -> None:
-        labels, n_components = resp.argmax(axis=1), resp.shape[1]
+    def _read_clusters(self, labels: Array, posterior: Array) -> None:
+        n_components = len(self.weights_)
         self.sizes_ = np.bincount(labels, minlength=n_components)
-        sums = np.bincount(labels, weights=resp.max(axis=1), minlength=n_components)
+        sums = np.bincount(labels, weights=posterior, minlength=n_components)
         self.confidence_ = np.divide(sums, self.sizes_, out=np.full(n_components, np.nan), where=self.sizes_ > 0)
 
     def top_words(self, n: int = 10, by: str = "discriminative") -> list[list[str]]:

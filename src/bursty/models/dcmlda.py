@@ -129,9 +129,9 @@ class DCMLDA(TopicModel):
     def _method(self) -> mcem.DCMLDAMethod:
         return mcem.DCMLDAMethod(bool(self.learn_hyperparameters))
 
-    def _start(self, chains: mcem.Chains, counts: sp.csr_array) -> dcmlda.Hyperparameters:
+    def _start(self, chains: mcem.Chains) -> dcmlda.Hyperparameters:
         """As given; else even topics, and betas around the DCM of the whole corpus."""
-        n_topics, n_words = chains.n_topics, counts.shape[1]
+        n_topics, n_words = chains.n_topics, chains.documents.n_words
         alpha = 1.0 if self.alpha is None else self.alpha
         alpha = check_hyperparameter("alpha", alpha, ((n_topics,),))
         if self.beta is not None:

@@ -147,8 +147,8 @@ class LDA(TopicModel):
             )
         return super()._check_parameters()
 
-    def _start(self, chains: mcem.Chains, counts: sp.csr_array) -> lda.Hyperparameters:
-        n_topics, n_words = chains.n_topics, counts.shape[1]
+    def _start(self, chains: mcem.Chains) -> lda.Hyperparameters:
+        n_topics, n_words = chains.n_topics, chains.documents.n_words
         alpha = 50.0 / n_topics if self.alpha is None else self.alpha
         beta = 0.01 if self.beta is None else self.beta
         return lda.Hyperparameters(

@@ -8,7 +8,6 @@ fitted by EM with deterministic annealing (`bursty.inference.em`) from one of th
 from __future__ import annotations
 
 import warnings
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import get_engine, slices
+from bursty.engines import Chunk, Documents, get_engine
 from bursty.families import get_family
 from bursty.families.base import check_smoothing, generator
 from bursty.inference import em
@@ -141,13 +140,13 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
             clustering does.
         """
         schedule = self._check_parameters()
-        counts = check_input(self, X, reset=True, integer=get_family(self.family).integer)
-        if counts.nnz == 0:
+        documents = self._place(X, reset=True)
+        if documents.n_cells == 0:
             raise ValueError("every document is empty: there is nothing to cluster")
-        warn_empty(counts)
+        warn_empty(documents.n_empty)
         rng = generator(self.random_state)
-        labels = self._known_labels(y, counts.shape[0])
-        problem = self._problem(counts, labels, self._choose_n_components(X, counts.shape[0]))
+        labels = self._known_labels(y, documents.n_documents)
+        problem = self._problem(documents, labels, self._choose_n_components(X, documents.n_documents))
         n_runs = 1 if self._continues() else self.n_init
         runs = (self._run(problem, labels, rng, schedule) for _ in range(n_runs))
         state, trace, converged = max(runs, key=lambda run: run[1].log_likelihood[-1])
@@ -176,10 +175,10 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         """
         if not hasattr(self, "_state"):
             return self.fit(X, y)
-        counts = check_input(self, X, reset=False, integer=get_family(self.family).integer)
-        labels = self._known_labels(y, counts.shape[0])
-        problem = self._problem(counts, labels, len(self.weights_))
-        batch = problem.expectation(self._state) * (1.0 / counts.shape[0])
+        documents = self._place(X, reset=False)
+        labels = self._known_labels(y, documents.n_documents)
+        problem = self._problem(documents, labels, len(self.weights_))
+        batch = problem.expectation(self._state) * (1.0 / documents.n_documents)
         if self._n_batches == 0:
             self._running = self._running * (1.0 / float(self._running.resp.sum()))
         self._n_batches += 1
@@ -214,7 +213,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
                 "a mixture of von Mises-Fisher components has no perplexity: it is a density on directions"
             )
         log_prob = self.score_samples(X, normalized=normalized)
-        n_tokens = float(check_input(self, X, reset=False, integer=get_family(self.family).integer).sum())
+        n_tokens = self._place(X, reset=False).n_tokens
         if n_tokens == 0:
             raise ValueError("perplexity is per word, and these documents have none")
         return float(np.exp(-log_prob.sum() / n_tokens))
@@ -284,11 +283,13 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
             )
         return np.where(values == -1, -1, np.searchsorted(self.classes_, values)).astype(np.int32)
 
-    def _problem(self, counts: sp.csr_array, labels: Array | None, n_components: int) -> Problem:
-        engine = get_engine(self.engine, self.n_jobs)
-        chunks = engine.place(counts)
-        known = [None] * len(chunks) if labels is None else slices(labels, chunks)
-        return Problem(engine, get_family(self.family), counts, chunks, known, n_components, float(self.perturbation))
+    def _place(self, X: Any, *, reset: bool) -> Documents:
+        counts = check_input(self, X, reset=reset, integer=get_family(self.family).integer)
+        return get_engine(self.engine, self.n_jobs).place(counts)
+
+    def _problem(self, documents: Documents, labels: Array | None, n_components: int) -> Problem:
+        family = get_family(self.family)
+        return Problem(documents, family, documents.split(labels), n_components, float(self.perturbation))
 
     def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "_state")
@@ -301,7 +302,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         if isinstance(self.init, str):
             return STARTS[self.init](problem, rng) if labels is None else labelled(problem, labels, rng)
         resp = np.asarray(self.init, dtype=np.float64)
-        shape = problem.counts.shape[0], problem.n_components
+        shape = problem.documents.n_documents, problem.n_components
         if resp.shape != shape or not np.all(np.isfinite(resp)) or np.any(resp < 0) or np.any(resp.sum(axis=1) <= 0):
             raise ValueError(
                 f"init must give {shape[0]} documents x {shape[1]} components responsibilities, none negative, "
@@ -329,35 +330,29 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
             self._state = em.State(problem.family.update(stats, smoothing=self.smoothing), state.weights)
         self.weights_ = state.weights
         self.components_ = self._state.params.table.T
-        step = partial(em.responsibilities, family=problem.family, state=self._state)
-        results = list(problem.engine.map(step, problem.chunks, problem.labels))
-        resp = np.concatenate([resp for resp, _ in results])
-        self.lower_bound_ = float(np.mean(np.concatenate([evidence for _, evidence in results])))
-        self.labels_ = resp.argmax(axis=1)
-        self._read_clusters(resp)
+        labels, posterior, log_evidence = problem.documents.collect(
+            _label, problem.labels, family=problem.family, state=self._state
+        )
+        self.lower_bound_ = float(np.mean(log_evidence))
+        self.labels_ = labels
+        self._read_clusters(labels, posterior)
 
     def _component_log_prob(self, X: Any) -> tuple[Array, Array]:
         """Log-probability of each document under each component, and the documents' lengths."""
         check_is_fitted(self)
-        family = get_family(self.family)
-        engine = get_engine(self.engine, self.n_jobs)
-        chunks = engine.place(check_input(self, X, reset=False, integer=family.integer))
-        parts = list(engine.map(partial(family.log_prob, params=self._state.params), chunks))
-        return np.concatenate(parts), np.concatenate([chunk.lengths for chunk in chunks])
+        documents = self._place(X, reset=False)
+        log_prob = documents.collect(get_family(self.family).log_prob, params=self._state.params)
+        return log_prob, documents.collect(_lengths)
 
     def _posterior(self, X: Any, normalized: bool = False) -> tuple[Array, Array]:
         check_is_fitted(self)
         family = get_family(self.family)
-        counts = check_input(self, X, reset=False, integer=family.integer)
+        documents = self._place(X, reset=False)
         if normalized:
             if family.name != "edcm":
                 raise ValueError(f"normalized=True is for EDCM components; {family.name} is normalised as it is")
             family = family.normalised()  # type: ignore[attr-defined]
-        engine = get_engine(self.engine, self.n_jobs)
-        chunks = engine.place(counts)
-        step = partial(em.responsibilities, family=family, state=self._state)
-        results = list(engine.map(step, chunks, [None] * len(chunks)))
-        return np.concatenate([resp for resp, _ in results]), np.concatenate([evidence for _, evidence in results])
+        return documents.collect(em.responsibilities, documents.split(None), family=family, state=self._state)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -396,6 +391,16 @@ def select_components(X: Any, ks: Any = None, criterion: str = "heldout", cv: in
     return select(
         mixture, X, list(ks) if ks is not None else [k for k in DEFAULT_KS if k <= n_documents // 2], criterion, cv
     )
+
+
+def _label(chunk: Chunk, known: Array | None, family: Any, state: em.State) -> tuple[Array, Array, Array]:
+    """The component of each document, its posterior, the log-evidence."""
+    resp, log_evidence = em.responsibilities(chunk, known, family, state)
+    return resp.argmax(axis=1), resp.max(axis=1), log_evidence
+
+
+def _lengths(chunk: Chunk) -> Array:
+    return chunk.lengths
 
 
 def _whole(value: Any) -> bool:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,11 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import get_engine
+from bursty.engines import Chunk, Documents, get_engine
 from bursty.families.base import generator
 from bursty.families.dcm import DCMFamily, DCMParameters
 from bursty.inference import heldout, mcem
-from bursty.kernels import threads
 from bursty.progress import progress
 from bursty.samplers.tokens import MAX_TOPICS
 from bursty.validation import check_input, warn_empty
@@ -53,7 +50,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """The sampler and its M step."""
 
     @abstractmethod
-    def _start(self, chains: mcem.Chains, counts: sp.csr_array) -> Any:
+    def _start(self, chains: mcem.Chains) -> Any:
         """Hyperparameters to begin with."""
 
     @abstractmethod
@@ -81,19 +78,19 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Interrupted with Ctrl-C, it keeps the state it has reached and says how to go on.
         """
         schedule = self._check_parameters()
-        counts = check_input(self, X, reset=True)
-        if counts.nnz == 0:
+        documents = self._place(X, reset=True)
+        if documents.n_cells == 0:
             raise ValueError("every document is empty: there are no words to find topics in")
-        if self.n_components > counts.shape[1]:
+        if self.n_components > documents.n_words:
             raise ValueError(
-                f"n_features={counts.shape[1]} should be >= n_components={self.n_components}: "
-                f"{counts.shape[1]} words cannot make {self.n_components} topics"
+                f"n_features={documents.n_words} should be >= n_components={self.n_components}: "
+                f"{documents.n_words} words cannot make {self.n_components} topics"
             )
-        warn_empty(counts)
-        chains, params = self._begin(counts)
+        warn_empty(documents.n_empty)
+        chains, params = self._begin(documents)
         result = self._run(chains, params, schedule)
         # What a warm start needs: not the documents.
-        self._topics, self._number, self._params = np.concatenate(chains.topics), chains.number, result.params
+        self._topics, self._number, self._params = documents.gather(chains.topics), chains.number, result.params
         self.doc_topic_, self.trace_ = result.doc_topic, result.trace.arrays()
         self.n_iter_, self.converged_ = len(result.trace.iteration), result.converged
         self._finish(result)
@@ -107,8 +104,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         document (and the fit) only: not on its neighbours, their order or the number of threads. A document without
         words gets the prior, ``alpha_`` over its sum.
         """
-        chains = heldout.ShortChains()
-        return self._map(X, partial(heldout.mixtures, model=self._fitted(), seed=self._seed_for(None), chains=chains))
+        model, seed = self._fitted(), self._seed_for(None)
+        return self._place(X).collect(heldout.mixtures, model=model, seed=seed, chains=heldout.ShortChains())
 
     def left_to_right(self, X: Any, *, n_particles: int = 20, n_moves: int = 20, random_state: Any = None) -> Array:
         """Log-likelihood of each document, as one sequence of words, by left-to-right estimation.
@@ -126,14 +123,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         for name, value in (("n_particles", n_particles), ("n_moves", n_moves)):
             _check_whole(name, value, 1)
-        estimate = partial(
-            heldout.left_to_right,
-            model=self._fitted(),
-            seed=self._seed_for(random_state),
-            n_particles=int(n_particles),
-            n_moves=int(n_moves),
-        )
-        return self._map(X, estimate)
+        model, seed = self._fitted(), self._seed_for(random_state)
+        sizes = {"n_particles": int(n_particles), "n_moves": int(n_moves)}
+        return self._place(X).collect(heldout.left_to_right, model=model, seed=seed, **sizes)
 
     def empirical_likelihood(
         self, X: Any, *, n_pseudo: int = 1000, random_state: Any = None, return_error: bool = False
@@ -156,9 +148,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self._empirical_likelihood(X, self._fitted(), seed, n_pseudo, return_error)
 
     def _empirical_likelihood(self, X: Any, model: heldout.Model, seed: int, n_pseudo: int, return_error: bool) -> Any:
-        counts = check_input(self, X, reset=False)
-        with threads.using(threads.resolve(self.n_jobs)):
-            values, errors = heldout.empirical_likelihood(counts, model, seed, int(n_pseudo))
+        likelihood = heldout.empirical_likelihood
+        values, errors = self._place(X).collect(likelihood, model=model, seed=seed, n_pseudo=int(n_pseudo))
         return (values, errors) if return_error else values
 
     def score_samples(self, X: Any) -> Array:
@@ -172,7 +163,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def perplexity(self, X: Any) -> float:
         """``exp(-sum_d log p(x_d) / sum_d n_d)`` by `left_to_right`; lower is better."""
         log_prob = self.score_samples(X)
-        n_tokens = float(check_input(self, X, reset=False).sum(dtype=np.float64))
+        n_tokens = self._place(X).n_tokens
         if n_tokens == 0:
             raise ValueError("perplexity is per word, and these documents have none")
         return float(np.exp(-log_prob.sum() / n_tokens))
@@ -246,21 +237,19 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         args = {name: int(getattr(self, name)) for name in self._least if name != "n_components"}
         return mcem.Schedule(tol=float(self.tol), **args)
 
-    def _begin(self, counts: sp.csr_array) -> tuple[mcem.Chains, Any]:
+    def _begin(self, documents: Documents) -> tuple[mcem.Chains, Any]:
         """Where the run starts: at random, or where the last one ended."""
-        engine = get_engine(self.engine, self.n_jobs)
-        chunks = engine.place(counts)
         if not (self.warm_start and hasattr(self, "_topics")):
             self._seed = int(generator(self.random_state).integers(2**62))
-            chains = mcem.Chains.start(engine, chunks, int(self.n_components), self._seed)
-            return chains, self._start(chains, counts)
-        if self.components_.shape != (self.n_components, counts.shape[1]):
+            chains = mcem.Chains.start(documents, int(self.n_components), self._seed)
+            return chains, self._start(chains)
+        if self.components_.shape != (self.n_components, documents.n_words):
             raise ValueError("warm_start needs the number of topics and words of the last fit; use warm_start=False")
-        sizes = [int(chunk.lengths.sum()) for chunk in chunks]
+        sizes = list(documents.map(_n_tokens))
         if sum(sizes) == len(self._topics):
             topics = np.split(self._topics, np.cumsum(sizes)[:-1])
-            return mcem.Chains(engine, chunks, len(self.alpha_), self._seed, topics, self._number), self._params
-        chains = mcem.Chains.start(engine, chunks, len(self.alpha_), self._seed)
+            return mcem.Chains(documents, len(self.alpha_), self._seed, topics, self._number), self._params
+        chains = mcem.Chains.start(documents, len(self.alpha_), self._seed)
         chains.number = self._number
         return chains, self._params
 
@@ -301,10 +290,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self)
         return self._seed if random_state is None else int(generator(random_state).integers(2**62))
 
-    def _map(self, X: Any, function: Callable[..., Array]) -> Array:
-        engine = get_engine(self.engine, self.n_jobs)
-        chunks = engine.place(check_input(self, X, reset=False))
-        return np.concatenate(list(engine.map(function, chunks)))
+    def _place(self, X: Any, *, reset: bool = False) -> Documents:
+        return get_engine(self.engine, self.n_jobs).place(check_input(self, X, reset=reset))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -316,6 +303,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     @property
     def _n_features_out(self) -> int:
         return len(self.alpha_)
+
+
+def _n_tokens(chunk: Chunk) -> int:
+    return int(chunk.lengths.sum())
 
 
 def check_hyperparameter(name: str, value: Any, shapes: tuple[tuple[int, ...], ...]) -> Array:

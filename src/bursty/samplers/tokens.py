@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bursty.engines import Chunk, Levels
-from bursty.kernels import gibbs_counts, order, random, threads
+from bursty.kernels import gibbs_counts, random, threads
 
 Array = np.ndarray[Any, Any]
 
@@ -56,12 +56,6 @@ class Tokens:
         """Where the tokens of each cell begin."""
         return np.append(0, np.cumsum(self.chunk.values, dtype=np.int64))
 
-    @cached_property
-    def _cells_by_word(self) -> tuple[Array, Array]:
-        numbers = np.arange(len(self.chunk.indices), dtype=np.int32)
-        starts, _, cells = order.transpose(self.chunk.indptr, self.chunk.indices, numbers, self.chunk.n_words)
-        return starts, cells
-
     def document_topics(self, topics: Array, n_topics: int) -> Array:
         """Tokens of each topic in each document: D x K."""
         out = np.empty((self.chunk.n_documents, n_topics), dtype=np.int32)
@@ -70,14 +64,14 @@ class Tokens:
 
     def word_topics(self, topics: Array, n_topics: int) -> Array:
         """Tokens of each topic for each word: W x K."""
-        starts, cells = self._cells_by_word
+        starts, cells = self.chunk.cells_by_word
         out = np.empty((self.chunk.n_words, n_topics))
         threads.run(gibbs_counts.by_word, starts, starts, cells, self.cell_first, topics, out)
         return out
 
     def word_levels(self, topics: Array, n_topics: int) -> Levels:
         """Documents that gave topic k exactly v tokens of word w: levels (w, v) x K."""
-        starts, cells = self._cells_by_word
+        starts, cells = self.chunk.cells_by_word
         most = np.empty(self.chunk.n_words, dtype=np.int64)
         threads.run(gibbs_counts.largest, starts, starts, cells, self.cell_first, most)
         slots = np.append(0, np.cumsum(most))

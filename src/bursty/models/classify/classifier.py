@@ -17,36 +17,27 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.special import expit, log_expit, logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from bursty.engines import CHUNK_SIZE, Chunk, get_engine, total
-from bursty.families.base import Parameters, Statistics
+from bursty.engines import Chunk, Documents, get_engine
+from bursty.families.base import Parameters
 from bursty.kernels import threads
 from bursty.models.classify import explain as explaining
 from bursty.models.classify import priors
-from bursty.models.classify.calibration import Temperature, document_features
-from bursty.models.classify.evidence import Evidence
-from bursty.models.classify.heldout import (
-    LEAST_HELD_OUT,
-    HeldOut,
-    Problem,
-    Sample,
-    discount,
-    document_weights,
-    drop_words,
-)
+from bursty.models.classify.calibration import Temperature
+from bursty.models.classify.heldout import LEAST_HELD_OUT, HeldOut, Problem, Sample, drop_words
 from bursty.models.classify.labels import Targets, check_targets
 from bursty.models.classify.layout import Layout, map_columns
 from bursty.models.classify.presets import preset
+from bursty.models.classify.scoring import Scorer, score
+from bursty.models.classify.seen import Seen, see
 from bursty.models.classify.settings import Settings
 from bursty.models.classify.smoothing import Shrinkage, Smoothing, Urns
 from bursty.models.classify.transforms import Transform
@@ -189,10 +180,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """
         settings = Settings.of(self)
         targets, weights = self._check_labels(X, y, fit_params)
-        counts = check_input(self, X, reset=True, integer=settings.integer)
+        documents = self._place(X, settings, reset=True)
         self._begin(settings, targets)
-        self._transform = Transform.fit(settings.transform, counts)
-        self._absorb(settings, counts, targets, weights)
+        self._transform = Transform.fit(settings.transform, documents)
+        self._absorb(settings, documents, targets, weights)
         return self._finish(settings)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, **fit_params: Any) -> Self:
@@ -211,7 +202,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
                 'transform="log"'
             )
         first = not hasattr(self, "classes_")
-        counts = check_input(self, X, reset=first, integer=settings.integer)
+        documents = self._place(X, settings, reset=first)
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit: all labels that may come")
         if not first and classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
@@ -223,7 +214,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             self._transform = Transform(settings.transform)
         if targets.multilabel != self._layout.multilabel:
             raise ValueError("y must be of the same kind (one label a document, or several) at every call")
-        self._absorb(settings, counts, targets, weights)
+        self._absorb(settings, documents, targets, weights)
         return self._finish(settings)
 
     def _check_labels(self, X: Any, y: Any, fit_params: Any, classes: Any = None) -> tuple[Targets, Array]:
@@ -245,63 +236,47 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """Forget everything."""
         self.classes_ = targets.classes
         self._layout = Layout(settings.complement, targets.multilabel)
-        self._n_seen = 0
-        self._document_frequency = np.zeros(self.n_features_in_, dtype=np.int64)
-        self._stats: dict[float, Statistics] = {}
-        self._documents: dict[float, Array] = {}
-        self._sample: Sample | None = None
+        self._seen: Seen | None = None
 
-    def _absorb(self, settings: Settings, counts: sp.csr_array, targets: Targets, weights: Array) -> None:
+    def _absorb(self, settings: Settings, documents: Documents, targets: Targets, weights: Array) -> None:
         """Add the statistics of some documents."""
-        warn_empty(counts, stacklevel=4)
-        if settings.learns:
-            sample = Sample.of(counts, targets, weights, self._n_seen)
-            self._sample = sample if self._sample is None else self._sample + sample
-        self._n_seen += counts.shape[0]
-        self._document_frequency += np.bincount(counts.indices, minlength=counts.shape[1])
-        values = self._transform(counts)
-        engine = get_engine(self.engine, self.n_jobs)
-        chunks = engine.place(values)
-        for power in settings.powers:
-            discounted = discount(values, weights, power)
-            resp = [
-                targets[start : start + CHUNK_SIZE].resp(discounted[start : start + CHUNK_SIZE])
-                for start in range(0, counts.shape[0], CHUNK_SIZE)
-            ]
-            stats = total(engine.map(settings.family.summarize, chunks, resp))
-            documents = document_weights(targets, discounted)
-            if power in self._stats:
-                stats, documents = self._stats[power] + stats, self._documents[power] + documents
-            self._stats[power], self._documents[power] = stats, documents
+        warn_empty(documents.n_empty, stacklevel=4)
+        columns = documents.offsets, documents.split(targets), documents.split(weights)
+        first = 0 if self._seen is None else self._seen.n_documents
+        seen = documents.sum(see, *columns, settings=settings, transform=self._transform, first=first)
+        self._seen = seen if self._seen is None else self._seen + seen
 
     def _finish(self, settings: Settings) -> Self:
         """From statistics to parameters."""
-        if not self._document_frequency.any():
+        seen = self._seen
+        assert seen is not None
+        if not seen.document_frequency.any():
             raise ValueError(f"every document is empty: {type(self).__name__} has nothing to learn from")
-        documents = self._documents[settings.powers[0]]
+        documents = seen.documents[settings.powers[0]]
         self.class_count_ = documents[: len(self.classes_)]
         self.class_log_prior_ = priors.log_prior(settings.class_prior, documents, self._layout)
-        self._idf = np.log((1.0 + self._n_seen) / (1.0 + self._document_frequency))
+        self._document_frequency = seen.document_frequency
+        self._idf = np.log((1.0 + seen.n_documents) / (1.0 + seen.document_frequency))
         with threads.using(threads.resolve(self.n_jobs)):
             self.smoothing_: Smoothing = settings.guess
             self.temperature_: Temperature | None = None
-            if self._sample is not None:
-                self._learn(settings, self._sample)
-            self.parameters_ = self._parameters(settings, self.smoothing_)
+            if seen.sample is not None:
+                self._learn(settings, seen, seen.sample)
+            self.parameters_ = self._parameters(settings, seen, self.smoothing_)
         if self.verbose:
             print(f"bursty: {self.smoothing_}, {self.temperature_}", file=sys.stderr)
         return self
 
-    def _learn(self, settings: Settings, sample: Sample) -> None:
+    def _learn(self, settings: Settings, seen: Seen, sample: Sample) -> None:
         """Smoothing, temperature and prior: what is best for documents held out."""
         offset = priors.to_offset(self.class_log_prior_, self._layout)
         direction = priors.learnable(settings.class_prior, offset, self.class_count_, self._layout)
         problem = Problem(
-            *(settings.family, self._layout, self._stats, self._documents, offset, direction, self._idf),
+            *(settings.family, self._layout, seen.stats, seen.documents, offset, direction, self._idf),
             settings.log_prob,
         )
         transformed = replace(sample, counts=self._transform(sample.counts))
-        held_out = HeldOut(problem, transformed, float(self._n_seen), settings.powers)
+        held_out = HeldOut(problem, transformed, float(seen.n_documents), settings.powers)
         if held_out.n_documents < LEAST_HELD_OUT:
             return
         if settings.searches:
@@ -312,10 +287,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
             self.temperature_ = fitted.temperature
             self.class_log_prior_ = priors.from_offset(offset + fitted.tilt * direction, self._layout)
 
-    def _parameters(self, settings: Settings, smoothing: Smoothing) -> Parameters:
-        stats = self._stats[smoothing.power]
+    def _parameters(self, settings: Settings, seen: Seen, smoothing: Smoothing) -> Parameters:
+        stats = seen.stats[smoothing.power]
         if isinstance(smoothing, Shrinkage):
-            return Urns.learn(settings.family, self._layout, stats, self._documents[smoothing.power]).mix(smoothing)
+            return Urns.learn(settings.family, self._layout, stats, seen.documents[smoothing.power]).mix(smoothing)
         groups = map_columns(stats, self._layout.groups) if settings.complement or self._layout.multilabel else stats
         return settings.family.update(groups, smoothing=smoothing.epsilon)
 
@@ -354,10 +329,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         Not calibrated (T = 1) and not complement, this is log p(x, k) of one sequence of words. Where a document may
         have several classes it is the log odds of each.
         """
-        values, scores = self._values_and_scores(X)
-        if self.temperature_ is None:
-            return scores + priors.to_offset(self.class_log_prior_, self._layout)
-        heat = self.temperature_.of(document_features(values, self._idf))
+        scores, heat = self._scores(X)
         return scores / heat[:, None] + priors.to_offset(self.class_log_prior_, self._layout)
 
     def scores(self, X: Any) -> Array:
@@ -366,12 +338,13 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         Where a document may have several classes, this is what ranks documents within a class, as break-even
         (`bursty.metrics.break_even`) needs it.
         """
-        return self._values_and_scores(X)[1]
+        return self._scores(X)[0]
 
     def count_unseen(self, X: Any) -> Array:
         """Tokens of each document that are ignored: words that no document had in fitting."""
-        counts = self._check(X)
-        return np.asarray(counts.sum(axis=1) - drop_words(counts, self._document_frequency > 0).sum(axis=1)).ravel()
+        check_is_fitted(self, "parameters_")
+        documents = self._place(X, Settings.of(self), reset=False)
+        return documents.collect(_unseen, known=self._document_frequency > 0)
 
     def explain(self, X: Any, *, against: Any = "runner-up", top: int = 10) -> list[explaining.Explanation]:
         """Why each document goes to its class: the words that moved it there, first occurrence and repeats apart.
@@ -384,22 +357,19 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         top : int, default 10
             Words to keep, those that moved most first (for or against).
         """
-        return explaining.explain(self, self._check(X), against, top)
-
-    def _check(self, X: Any) -> sp.csr_array:
         check_is_fitted(self, "parameters_")
-        return check_input(self, X, reset=False, integer=Settings.of(self).integer)
+        counts = check_input(self, X, reset=False, integer=Settings.of(self).integer)
+        return explaining.explain(self, counts, against, top)
 
-    def _values_and_scores(self, X: Any) -> tuple[sp.csr_array, Array]:
-        """The documents as the model sees them, and the score of each class."""
-        counts = drop_words(self._check(X), self._document_frequency > 0)
-        values = self._transform(counts)
-        return values, self._scores(values)
+    def _place(self, X: Any, settings: Settings, *, reset: bool) -> Documents:
+        counts = check_input(self, X, reset=reset, integer=settings.integer)
+        return get_engine(self.engine, self.n_jobs).place(counts)
 
-    def _scores(self, values: sp.csr_array) -> Array:
-        engine = get_engine(self.engine, self.n_jobs)
-        table = np.concatenate(list(engine.map(self._scorer(), engine.place(values))))
-        scores = self._layout.scores(table)
+    def _scores(self, X: Any) -> tuple[Array, Array]:
+        """The score of each class, and the temperature of each document."""
+        check_is_fitted(self, "parameters_")
+        documents = self._place(X, Settings.of(self), reset=False)
+        scores, heat = documents.collect(score, scorer=self._scorer())
         lost = ~np.isfinite(scores).any(axis=1) if not self._layout.multilabel else np.isnan(scores).any(axis=1)
         if lost.any():
             warnings.warn(
@@ -409,15 +379,20 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
                 stacklevel=4,
             )
             scores[lost] = 0.0
-        return scores
+        return scores, heat
 
-    def _scorer(self) -> Callable[[Chunk], Array]:
-        """Function from a chunk to the log-probabilities of its documents in each group."""
-        settings, params = Settings.of(self), self.parameters_
-        if isinstance(self.smoothing_, Shrinkage) and self.smoothing_.idf:
-            trust = self._idf**self.smoothing_.idf
-            return lambda chunk: Evidence(chunk).sums(params, trust)
-        return lambda chunk: settings.log_prob(chunk, params)
+    def _scorer(self) -> Scorer:
+        power = getattr(self.smoothing_, "idf", 0.0)
+        return Scorer(
+            Settings.of(self),
+            self._layout,
+            self._transform,
+            self.parameters_,
+            self._document_frequency,
+            self._idf,
+            self._idf**power if power else None,
+            self.temperature_,
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -427,6 +402,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_label = True
         tags.classifier_tags.poor_score = True  # on the checks' blobs, which are no documents
         return tags
+
+
+def _unseen(chunk: Chunk, known: Array) -> Array:
+    """Tokens of each document whose words are not known."""
+    return chunk.lengths - Chunk(drop_words(chunk.counts, known)).lengths
 
 
 def _normalised(logits: Array) -> Array:

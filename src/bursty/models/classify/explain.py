@@ -13,17 +13,16 @@ the first; the EDCM pays nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from bursty.engines import Chunk
-from bursty.models.classify.calibration import document_features
-from bursty.models.classify.evidence import Evidence
 from bursty.models.classify.heldout import drop_words
 from bursty.models.classify.priors import to_offset
+from bursty.models.classify.scoring import Scorer, score
 from bursty.models.classify.settings import Settings
 
 if TYPE_CHECKING:
@@ -77,18 +76,20 @@ def explain(model: BayesClassifier, counts: sp.csr_array, against: Any, top: int
         raise ValueError("explain needs a score that is a sum over words: use a multinomial, DCM or EDCM family")
     known = drop_words(counts, model._document_frequency > 0)
     unseen = np.asarray(counts.sum(axis=1) - known.sum(axis=1)).ravel()
-    return [_explain_one(model, known[[row]], int(unseen[row]), against, top) for row in range(known.shape[0])]
+    scorer = model._scorer()
+    return [_explain_one(model, scorer, known[[row]], int(unseen[row]), against, top) for row in range(known.shape[0])]
 
 
-def _explain_one(model: BayesClassifier, counts: sp.csr_array, unseen: int, against: Any, top: int) -> Explanation:
-    values = model._transform(counts)
-    heat = 1.0
-    if model.temperature_ is not None:
-        heat = float(model.temperature_.of(document_features(values, model._idf))[0])
-    logits = model._scores(values)[0] / heat + to_offset(model.class_log_prior_, model._layout)
+def _explain_one(
+    model: BayesClassifier, scorer: Scorer, counts: sp.csr_array, unseen: int, against: Any, top: int
+) -> Explanation:
+    values = scorer.transform(counts)
+    scores, heats = score(Chunk(counts), scorer)
+    heat = float(heats[0])
+    logits = scores[0] / heat + to_offset(model.class_log_prior_, model._layout)
     label = int(np.argmax(logits))
     contrast = _contrast(model, logits, label, against)
-    first, repeats = _parts(model, counts, values)
+    first, repeats = _parts(scorer, counts, values)
     first, repeats = first @ contrast / heat, repeats @ contrast / heat
     odds = float(logits @ contrast)
     order = np.argsort(-np.abs(first + repeats), kind="stable")
@@ -137,26 +138,22 @@ def _name(model: BayesClassifier, contrast: Array, label: int, against: Any) -> 
     return "average" if isinstance(against, str) and against == "average" else model.classes_[np.argmin(contrast)]
 
 
-def _parts(model: BayesClassifier, counts: sp.csr_array, values: sp.csr_array) -> tuple[Array, Array]:
+def _parts(scorer: Scorer, counts: sp.csr_array, values: sp.csr_array) -> tuple[Array, Array]:
     """What first occurrence and repeats of each word add to the score of each class: words of the document x K.
 
-    Each word is scored as a document of its own.
+    Each word is scored as a document of its own, by its evidence: without the term of the document's length.
     """
-    settings, n = Settings.of(model), len(counts.indices)
+    n = len(counts.indices)
     alone = np.arange(n + 1)
-    power = getattr(model.smoothing_, "idf", 0.0)
-    trust = model._idf**power if power else None
+    trusting = scorer if scorer.trust is not None else replace(scorer, trust=np.ones(counts.shape[1]))
 
-    def score(data: Array) -> Array:
-        chunk = Chunk(sp.csr_array((data, counts.indices, alone), shape=(n, counts.shape[1])))
-        if settings.normalize_weights:
-            return model._layout.scores(settings.log_prob(chunk, model.parameters_))
-        return model._layout.scores(Evidence(chunk).sums(model.parameters_, trust))
+    def evidence(data: Array) -> Array:
+        return trusting.scores(Chunk(sp.csr_array((data, counts.indices, alone), shape=(n, counts.shape[1]))))
 
-    whole = score(values.data)
-    if settings.transform is None:
+    whole = evidence(values.data)
+    if scorer.transform.kind is None:
         once = np.minimum(values.data, 1).astype(values.data.dtype)
-        first = score(once)
+        first = evidence(once)
     else:
         first = whole * (np.log(2.0) / np.log1p(counts.data))[:, None]
     return first, whole - first

@@ -15,12 +15,9 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from bursty.engines import Chunk, Documents
+
 Array = np.ndarray[Any, Any]
-
-
-def document_frequency(counts: sp.csr_array) -> Array:
-    """Number of documents that have each word."""
-    return np.bincount(counts.indices, minlength=counts.shape[1])
 
 
 @dataclass(frozen=True)
@@ -31,12 +28,12 @@ class Transform:
     idf: Array | None = None
 
     @classmethod
-    def fit(cls, kind: Literal["log", "tfidf"] | None, counts: sp.csr_array) -> Transform:
+    def fit(cls, kind: Literal["log", "tfidf"] | None, documents: Documents) -> Transform:
         """Learn the document frequencies where they are needed; a word seen nowhere gets weight 0."""
         if kind != "tfidf":
             return cls(kind)
-        df = document_frequency(counts)
-        return cls(kind, np.where(df > 0, np.log(counts.shape[0] / np.maximum(df, 1)), 0.0))
+        df = documents.sum(Chunk.document_frequency)
+        return cls(kind, np.where(df > 0, np.log(documents.n_documents / np.maximum(df, 1)), 0.0))
 
     def __call__(self, counts: sp.csr_array) -> sp.csr_array:
         """The transformed documents; without a kind the counts themselves."""

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bursty.corpus import Corpus, read_corpus
-from bursty.corpus.container import is_container, pack_strings, read_arrays, unpack_strings, write_arrays
+from bursty.storage import is_container, pack_strings, read_arrays, unpack_strings, write_arrays
 
 
 def tiny() -> Corpus:

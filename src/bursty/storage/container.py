@@ -17,7 +17,8 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,7 +29,7 @@ Array = np.ndarray[Any, Any]
 VERSION = 1
 MAX_MANIFEST = 16 * 2**20
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_DAMAGE = (
+DAMAGE = (
     zipfile.BadZipFile,
     zipfile.LargeZipFile,
     zlib.error,
@@ -58,16 +59,33 @@ def write_arrays(path: str | Path, kind: str, manifest: Mapping[str, Any], array
     for name, array in arrays.items():
         if array.dtype.hasobject:
             raise TypeError(f"array {name!r} holds Python objects, which this file cannot keep")
+    text = json.dumps(header, indent=1, sort_keys=True, allow_nan=False)
+    if len(text) > MAX_MANIFEST:
+        raise ValueError(f"{path} would have {len(text):,} characters beside its arrays: keep long lists as arrays")
+    with replacing(path) as file:
+        _write_zip(file, text, arrays)
+    return path
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+    """A file to write to, which takes the place of `path` at the end, and only if all went well.
+
+    Errors of the disk name `path` and not the file that stands in for it.
+    """
+    path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with open(temporary, "wb") as file:
-            _write_zip(file, header, arrays)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
-        temporary.unlink(missing_ok=True)
-    return path
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -79,19 +97,19 @@ def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, 
                 _check_members(archive, path.stat().st_size)
                 manifest = _read_manifest(archive, kind)
                 arrays = {name: _read_array(archive, f"arrays/{name}.npy") for name in manifest["arrays"]}
-        except _DAMAGE as error:
-            raise _unreadable(path, kind, error) from error
+        except DAMAGE as error:
+            raise unreadable(path, kind, error) from error
     return manifest, arrays
 
 
 def is_container(path: str | Path, kind: str) -> bool:
-    """Whether the file says of itself that it is a bursty file of this kind."""
+    """Whether the file says of itself that it is a bursty file of this kind, and that this bursty reads it."""
     with open(path, "rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
                 _check_members(archive, Path(path).stat().st_size)
                 _read_manifest(archive, kind)
-        except _DAMAGE:
+        except DAMAGE:
             return False
     return True
 
@@ -115,13 +133,13 @@ def unpack_strings(data: Array, ends: Array) -> list[str]:
     return [text[start:end].decode("utf-8", "surrogatepass") for start, end in spans]
 
 
-def _write_zip(file: IO[bytes], header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+def _write_zip(file: IO[bytes], manifest: str, arrays: Mapping[str, Array]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(zipfile.ZipInfo("manifest.json", _EPOCH), json.dumps(header, indent=1, sort_keys=True))
+        archive.writestr(zipfile.ZipInfo("manifest.json", _EPOCH), manifest)
         for name, array in arrays.items():
             info = zipfile.ZipInfo(f"arrays/{name}.npy", _EPOCH)
             with archive.open(info, "w", force_zip64=array.nbytes > 2**30) as member:
-                np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+                np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
 
 
 def _check_members(archive: zipfile.ZipFile, file_size: int) -> None:
@@ -167,6 +185,8 @@ def _read_array(archive: zipfile.ZipFile, name: str) -> Array:
             raise ValueError(f"{name} has numpy format version {version}")
         if dtype.hasobject:
             raise ValueError(f"{name} holds pickled objects, which are never read")
+        if dtype.itemsize == 0:
+            raise ValueError(f"{name} has elements without a size")
         size = dtype.itemsize
         for length in shape:
             size *= length
@@ -191,7 +211,8 @@ def _fill(file: IO[bytes], array: Array, name: str) -> None:
         raise ValueError(f"{name} goes on after its end")
 
 
-def _unreadable(path: Path, kind: str, error: BaseException) -> ValueError:
+def unreadable(path: str | Path, kind: str, error: BaseException) -> ValueError:
+    """The one error for a file that cannot be read, whatever is the matter with it."""
     if isinstance(error, KeyError):
         reason = f"a part is missing ({error.args[0] if error.args else 'unknown'})"
     else:

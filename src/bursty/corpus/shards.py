@@ -1,0 +1,281 @@
+"""A corpus on disk in shards of equal numbers of documents, read one at a time: for corpora larger than memory.
+
+    my.bshards/
+        index               vocabulary, label names, sizes and checksums of the shards; written last
+        00000.npy           counts of the first documents, as one array of int32:
+                            row starts, words and counts by document; column starts, documents and counts by word
+        00000.names         ids, labels and metadata of these documents
+
+The counts are there twice, by document and by word, because a sum over documents walks them by word: a shard that is
+mapped into memory is ready to work on. The number of documents in a shard is the number that is worked on at a time
+(`SHARD_SIZE`), so that a fit from shards adds the same numbers in the same order as one from memory.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.corpus.core import Corpus
+from bursty.storage import check_csr, read_tree, write_tree
+
+Array = np.ndarray[Any, Any]
+
+#: Documents in a shard, and in a chunk that is worked on. A change of it changes last bits.
+SHARD_SIZE = 32_768
+SUFFIX = ".bshards"
+_KIND = "shards"
+_INDEX = "index"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Size and checksum of a shard."""
+
+    documents: int
+    cells: int
+    tokens: int
+    empty: int
+    checksum: int
+
+
+class ShardedCorpus:
+    """A corpus on disk, opened. Estimators take it where they take a `Corpus`."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        if not (self.path / _INDEX).is_file():
+            raise ValueError(f"{path} is not a folder of shards: it has no {_INDEX}. Write it with write_shards")
+        index = read_tree(self.path / _INDEX, _KIND)
+        try:
+            self.shards = [Shard(*(int(value) for value in row)) for row in index["shards"]]
+            self.vocabulary: Array = index["vocabulary"]
+            self.has_words = bool(index["has_words"])
+            self.label_names: Array | None = index["label_names"]
+            self.is_multilabel = bool(index["is_multilabel"])
+            self.info: dict[str, Any] = dict(index["info"])
+            if min(min(shard.documents, shard.cells, shard.empty) for shard in self.shards) < 0:
+                raise ValueError("a shard has a negative size")
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"the index of {path} is damaged ({error}): write the shards again") from error
+        self.shape = sum(shard.documents for shard in self.shards), len(self.vocabulary)
+        self._checked: set[int] = set()
+        for number in range(len(self.shards)):
+            self._check_size(number)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        tokens = sum(shard.tokens for shard in self.shards)
+        shards = f"{len(self.shards):,} shard{'s' if len(self.shards) > 1 else ''}"
+        return f"<ShardedCorpus {len(self):,} documents x {self.shape[1]:,} words, {tokens:,} tokens, {shards}>"
+
+    @property
+    def labels(self) -> Array | None:
+        """One integer a document, as in `Corpus`."""
+        if self.label_names is None or self.is_multilabel:
+            return None
+        return np.concatenate([self._names(number)["labels"] for number in range(len(self.shards))])
+
+    @property
+    def ids(self) -> Array:
+        """One string a document."""
+        return np.concatenate([self._names(number)["ids"] for number in range(len(self.shards))])
+
+    def counts(self, number: int) -> sp.csr_array:
+        """The counts of one shard, mapped into memory."""
+        indptr, indices, values = self.orders(number)[0]
+        return sp.csr_array((values, indices, indptr), shape=(self.shards[number].documents, self.shape[1]))
+
+    def orders(self, number: int) -> tuple[tuple[Array, Array, Array], tuple[Array, Array, Array]]:
+        """The counts of one shard by document and by word: starts, columns or rows, values."""
+        shard, n_words = self.shards[number], self.shape[1]
+        try:
+            flat = np.asarray(np.load(self._file(number), mmap_mode="c", allow_pickle=False))
+        except (OSError, ValueError, EOFError) as error:
+            raise self._damaged(number, error) from error
+        lengths = [shard.documents + 1, shard.cells, shard.cells, n_words + 1, shard.cells, shard.cells]
+        if flat.dtype != np.int32 or flat.shape != (sum(lengths),):
+            raise self._damaged(number, "it does not have the size that the index says")
+        parts = np.split(flat, np.cumsum(lengths)[:-1])
+        if number not in self._checked:
+            self._check(number, flat, parts)
+            self._checked.add(number)
+        return tuple(parts[:3]), tuple(parts[3:])  # type: ignore[return-value]
+
+    def announce(self, number: int) -> None:
+        """Ask the system to have a shard in memory soon."""
+        if not hasattr(os, "posix_fadvise"):
+            return
+        try:
+            with open(self._file(number), "rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
+        except OSError:
+            return  # reading it will say what is wrong
+
+    def parts(self) -> Iterator[Corpus]:
+        """The shards as corpora in memory, one at a time."""
+        for number in range(len(self.shards)):
+            yield Corpus(
+                self.counts(number),
+                self.vocabulary if self.has_words else None,
+                label_names=self.label_names,
+                info=self.info,
+                **self._names(number),
+            )
+
+    def _file(self, number: int) -> Path:
+        return self.path / f"{number:05d}.npy"
+
+    def _names(self, number: int) -> dict[str, Any]:
+        path = self.path / f"{number:05d}.names"
+        if not path.is_file():
+            raise self._damaged(number, f"{path.name} is missing")
+        names = read_tree(path, _KIND)
+        if not isinstance(names, dict) or len(names.get("ids", ())) != self.shards[number].documents:
+            raise self._damaged(number, f"{path.name} does not fit the index")
+        return names
+
+    def _check_size(self, number: int) -> None:
+        shard = self.shards[number]
+        least = 4 * (shard.documents + 1 + 4 * shard.cells + self.shape[1] + 1)
+        path = self._file(number)
+        if not path.is_file():
+            raise self._damaged(number, f"{path.name} is missing")
+        if path.stat().st_size < least:
+            raise self._damaged(number, f"{path.name} is shorter than the index says")
+
+    def _check(self, number: int, flat: Array, parts: Sequence[Array]) -> None:
+        """Once for each shard: the bytes that were written, and positions inside the tables."""
+        if zlib.crc32(flat.data) != self.shards[number].checksum:
+            raise self._damaged(number, "its checksum is wrong")
+        indptr, indices, values, starts, rows, by_word = parts
+        n_documents, n_words = self.shards[number].documents, self.shape[1]
+        try:
+            check_csr(indices, indptr, len(values), (n_documents, n_words))
+            check_csr(rows, starts, len(by_word), (n_words, n_documents))
+        except ValueError as error:
+            raise self._damaged(number, error) from error
+        if len(values) and min(values.min(), by_word.min()) < 1:
+            raise self._damaged(number, "it has counts below 1")
+
+    def _damaged(self, number: int, reason: Any) -> ValueError:
+        return ValueError(f"shard {number} of {self.path} cannot be read: {reason}. Write the shards again")
+
+
+def write_shards(path: str | Path, corpora: Corpus | Iterable[Corpus]) -> ShardedCorpus:
+    """Write documents to a folder of shards, a shard's worth in memory at a time.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder; the suffix ``.bshards`` is added when the name has none. It appears when all is written: a
+        folder of shards that was there before stays until then.
+    corpora : Corpus or iterable of them
+        Parts of one corpus, with the same vocabulary and label names, in order.
+    """
+    path = Path(path)
+    if not path.suffix:
+        path = path.with_suffix(SUFFIX)
+    if path.exists() and not (path / _INDEX).is_file():
+        raise FileExistsError(f"{path} is there and is not a folder of shards: choose another name")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary.mkdir(parents=True)
+    try:
+        first, shards = None, []
+        for number, part in enumerate(_of_size(corpora)):
+            first = part if first is None else first
+            _check_same(first, part, number)
+            shards.append(_write_shard(temporary, number, part))
+        if first is None:
+            raise ValueError("there are no documents to write")
+        _write_index(temporary, first, shards)
+        if path.exists():
+            shutil.rmtree(path)
+        os.replace(temporary, path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return ShardedCorpus(path)
+
+
+def _of_size(corpora: Corpus | Iterable[Corpus]) -> Iterator[Corpus]:
+    """The same documents in parts of `SHARD_SIZE`, and what is left."""
+    waiting: list[Corpus] = []
+    n_waiting = 0
+    for corpus in [corpora] if isinstance(corpora, Corpus) else corpora:
+        start = 0
+        while n_waiting + len(corpus) - start >= SHARD_SIZE:
+            stop = start + SHARD_SIZE - n_waiting
+            yield _joined([*waiting, corpus.select(slice(start, stop))])
+            waiting, n_waiting, start = [], 0, stop
+        if start < len(corpus):
+            waiting.append(corpus.select(slice(start, len(corpus))))
+            n_waiting += len(waiting[-1])
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(parts: Sequence[Corpus]) -> Corpus:
+    if len(parts) == 1:
+        return parts[0]
+    for number, part in enumerate(parts):
+        _check_same(parts[0], part, number)
+    first = parts[0]
+    target: dict[str, Any] = {"labels": None}
+    if first.is_multilabel:
+        target = {"label_matrix": sp.vstack([part.label_matrix for part in parts], format="csr")}
+    elif first.labels is not None:
+        target = {"labels": np.concatenate([part.labels for part in parts])}  # type: ignore[misc]
+    return Corpus(
+        sp.vstack([part.counts for part in parts], format="csr"),
+        first.vocabulary if first.has_words else None,
+        ids=np.concatenate([part.ids for part in parts]),
+        label_names=first.label_names,
+        metadata={name: np.concatenate([part.metadata[name] for part in parts]) for name in first.metadata},
+        info=first.info,
+        **target,
+    )
+
+
+def _check_same(first: Corpus, part: Corpus, number: int) -> None:
+    if not np.array_equal(first.vocabulary, part.vocabulary):
+        raise ValueError(
+            f"part {number} has another vocabulary ({part.n_words} words) than the first ({first.n_words} words): "
+            "read all parts with one vocabulary"
+        )
+    known, names = first.label_names, part.label_names
+    if (known is None) != (names is None) or (known is not None and not np.array_equal(known, names)):
+        raise ValueError(f"part {number} has other label names than the first: give all parts the same label_names")
+
+
+def _write_shard(folder: Path, number: int, part: Corpus) -> Shard:
+    rows, columns = part.counts, part.counts.tocsc()
+    arrays = [rows.indptr, rows.indices, rows.data, columns.indptr, columns.indices, columns.data]
+    flat = np.concatenate([array.astype(np.int32, copy=False) for array in arrays])
+    np.save(folder / f"{number:05d}.npy", flat, allow_pickle=False)
+    names: dict[str, Any] = {"ids": part.ids, "metadata": dict(part.metadata)}
+    names |= {"label_matrix": part.label_matrix} if part.is_multilabel else {"labels": part.labels}
+    write_tree(folder / f"{number:05d}.names", _KIND, names)
+    empty = int(np.count_nonzero(np.diff(rows.indptr) == 0))
+    return Shard(len(part), rows.nnz, int(rows.data.sum(dtype=np.int64)), empty, zlib.crc32(flat.data))
+
+
+def _write_index(folder: Path, first: Corpus, shards: Sequence[Shard]) -> None:
+    index = {
+        "shards": [[s.documents, s.cells, s.tokens, s.empty, s.checksum] for s in shards],
+        "vocabulary": first.vocabulary,
+        "has_words": first.has_words,
+        "label_names": first.label_names,
+        "is_multilabel": first.is_multilabel,
+        "info": dict(first.info),
+    }
+    write_tree(folder / _INDEX, _KIND, index)

@@ -1,0 +1,179 @@
+"""The engine of this process: chunk after chunk, threads inside a chunk; from memory or from disk."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.corpus.shards import ShardedCorpus
+from bursty.engines.base import Engine
+from bursty.engines.chunks import Chunk, cut
+from bursty.engines.documents import Column, Documents, Size, total
+from bursty.kernels import threads
+from bursty.validation import Collection
+
+Array = np.ndarray[Any, Any]
+
+
+class LocalEngine(Engine):
+    """Chunk after chunk in this process; inside a chunk the kernels share the work among threads."""
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_threads = threads.resolve(n_jobs)
+
+    def place(self, counts: sp.csr_array | ShardedCorpus | Collection) -> Documents:
+        """Counts are cut where they are; shards stay on disk, and so does what is kept beside them."""
+        if isinstance(counts, ShardedCorpus):
+            sizes = [Size(shard.documents, shard.cells, shard.empty) for shard in counts.shards]
+            chunks = [StoredChunk(counts, number) for number in range(len(sizes))]
+            return StoredDocuments(chunks, sizes, counts.shape[1], self.n_threads)
+        if isinstance(counts, Collection):
+            raise ValueError('X is a Dask collection: use engine="dask", or compute it first')
+        in_memory = list(cut(counts))
+        return LocalDocuments(in_memory, [Size.of(chunk) for chunk in in_memory], counts.shape[1], self.n_threads)
+
+
+class LocalDocuments(Documents):
+    """Chunks in the memory of this process."""
+
+    def __init__(self, chunks: Sequence[Any], sizes: Sequence[Size], n_words: int, n_threads: int) -> None:
+        super().__init__(sizes, n_words)
+        self.chunks = chunks
+        self.n_threads = n_threads
+
+    def map(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Iterator[Any]:
+        """In order, one at a time."""
+        for items in self._rows(columns):
+            with threads.using(self.n_threads):
+                result = function(*items, **shared)
+            del items
+            yield result
+
+    def keep(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Column:
+        """A list of the results."""
+        return [self._store(result) for result in self.map(function, *columns, **shared)]
+
+    def keep_and_sum(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> tuple[Column, Any]:
+        """One pass for both."""
+        kept = []
+
+        def second() -> Iterator[Any]:
+            for first, addend in self.map(function, *columns, **shared):
+                kept.append(self._store(first))
+                yield addend
+
+        return kept, total(second())
+
+    def at(self, chunk: int, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
+        """Runs here."""
+        with threads.using(self.n_threads):
+            return function(*_read([self.chunks[chunk], *(column[chunk] for column in columns)]), **shared)
+
+    def _rows(self, columns: Sequence[Column]) -> Iterator[list[Any]]:
+        for items in zip(self.chunks, *columns, strict=True):
+            yield list(items)
+
+    def _store(self, result: Any) -> Any:
+        return result
+
+
+class StoredDocuments(LocalDocuments):
+    """Chunks on disk: one is in memory while it is worked on, and what is kept is written beside them."""
+
+    def __init__(self, chunks: Sequence[Any], sizes: Sequence[Size], n_words: int, n_threads: int) -> None:
+        super().__init__(chunks, sizes, n_words, n_threads)
+        self._scratch = Scratch()
+
+    def _rows(self, columns: Sequence[Column]) -> Iterator[list[Any]]:
+        """Each chunk is opened when its turn comes; the system is told of the next one, to have it ready."""
+        rows = list(zip(self.chunks, *columns, strict=True))
+        for items, (chunk, *_) in pairwise(rows):
+            chunk.announce()
+            yield _read(items)
+        yield _read(rows[-1])
+
+    def _store(self, result: Array) -> StoredArray:
+        return StoredArray(self._scratch, result)
+
+    def collect(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
+        """The results wait on disk until all are there."""
+        results = []
+        for result in self.map(function, *columns, **shared):
+            parts = result if isinstance(result, tuple) else (result,)
+            results.append(tuple(self._store(part) for part in parts))
+        stacked = tuple(_joined(parts) for parts in zip(*results, strict=True))
+        return stacked if isinstance(result, tuple) else stacked[0]
+
+
+def _joined(parts: Sequence[StoredArray]) -> Array:
+    """One below the other: in memory, or, where they are large, in a file that goes when the array goes."""
+    if sum(part.path.stat().st_size for part in parts) < _LARGE:
+        return np.concatenate([part.open() for part in parts])
+    n_rows = 0
+    with tempfile.TemporaryFile(prefix="bursty-") as file:
+        for part in parts:
+            rows = part.open()
+            rows.tofile(file)
+            n_rows += len(rows)
+        file.flush()
+        return np.memmap(file, dtype=rows.dtype, mode="r+", shape=(n_rows, *rows.shape[1:]))
+
+
+# Bytes above which what comes back from disk stays there.
+_LARGE = 2**26
+
+
+class StoredChunk:
+    """A shard as a chunk."""
+
+    def __init__(self, corpus: ShardedCorpus, number: int) -> None:
+        self.corpus = corpus
+        self.number = number
+
+    def announce(self) -> None:
+        """Ask the system to have the shard in memory soon."""
+        self.corpus.announce(self.number)
+
+    def open(self) -> Chunk:
+        """Map the shard into memory; its order by word is there already."""
+        return Chunk.from_orders(*self.corpus.orders(self.number))
+
+
+class Scratch:
+    """A folder that goes when nobody refers to it."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="bursty-"))
+        self._n_files = 0
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    def new_file(self) -> Path:
+        """A name that has not been given before."""
+        self._n_files += 1
+        return self.path / f"{self._n_files}.npy"
+
+
+class StoredArray:
+    """An array in a file of its own, which goes when nobody refers to it."""
+
+    def __init__(self, scratch: Scratch, values: Array) -> None:
+        self._scratch = scratch  # not to be removed before this
+        self.path = scratch.new_file()
+        np.save(self.path, values, allow_pickle=False)
+        weakref.finalize(self, self.path.unlink, missing_ok=True)
+
+    def open(self) -> Array:
+        """Map the file into memory; changes stay there."""
+        return np.asarray(np.load(self.path, mmap_mode="c", allow_pickle=False))
+
+
+def _read(items: Sequence[Any]) -> list[Any]:
+    return [item.open() if isinstance(item, StoredChunk | StoredArray) else item for item in items]

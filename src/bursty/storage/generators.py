@@ -1,0 +1,51 @@
+"""Random generators of NumPy as plain values, and back to the same stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_STREAMS: dict[str, Any] = {
+    kind.__name__: kind for kind in (np.random.PCG64, np.random.PCG64DXSM, np.random.SFC64, np.random.MT19937)
+}
+
+
+def take(generator: np.random.Generator | np.random.RandomState) -> dict[str, Any]:
+    """Where the generator stands, as a dictionary of numbers and arrays."""
+    if isinstance(generator, np.random.Generator):
+        state = dict(generator.bit_generator.state)
+        if state["bit_generator"] not in _STREAMS:
+            raise TypeError(f"random numbers of kind {state['bit_generator']} cannot be kept: use numpy's default_rng")
+        return state
+    legacy = dict(generator.get_state(legacy=False))
+    if legacy["bit_generator"] != "MT19937":
+        raise TypeError(f"a RandomState of kind {legacy['bit_generator']} cannot be kept: use numpy's default_rng")
+    return legacy
+
+
+def make_generator(state: dict[str, Any]) -> np.random.Generator:
+    """The generator of `take`; `ValueError` where the state is none."""
+    kind = _STREAMS.get(state.get("bit_generator", ""))
+    if kind is None:
+        raise ValueError(f"random numbers of kind {state.get('bit_generator')!r} are not known")
+    _check_position(state)
+    stream = kind(0)
+    stream.state = state
+    return np.random.Generator(stream)
+
+
+def make_random_state(state: dict[str, Any]) -> np.random.RandomState:
+    """The RandomState of `take`; `ValueError` where the state is none."""
+    if state.get("bit_generator") != "MT19937":
+        raise ValueError("the state of a RandomState is one of MT19937")
+    _check_position(state)
+    generator = np.random.RandomState(0)
+    generator.set_state(state)
+    return generator
+
+
+def _check_position(state: dict[str, Any]) -> None:
+    """NumPy takes the position of MT19937 as it is, and would read outside its memory."""
+    if state["bit_generator"] == "MT19937" and not 0 <= int(state["state"]["pos"]) <= 624:
+        raise ValueError("the position of the random numbers is outside their block")
