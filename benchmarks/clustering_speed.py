@@ -11,13 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import TfidfTransformer
 
 from benchmarks.timing import side_by_side, table
 from bursty import Mixture, datasets
 from bursty.engines import LocalEngine
 from bursty.families import get_family
 from bursty.inference import em
-from bursty.inference.spherical import tfidf_directions
 from bursty.inference.starts import perturb
 
 
@@ -39,11 +39,11 @@ def problem_of(counts, k, n_jobs=None):
 def iteration(problem, state, n_iter=1):
     """EM iterations: E step, statistics, M step."""
     schedule = em.Schedule((1.0,), n_iter, -1.0)
-    return em.anneal(problem, state, schedule)[0]
+    return em.anneal(problem, em.Run(state), schedule).state
 
 
 def against_kmeans(counts, rounds=5):
-    directions = tfidf_directions(counts)
+    directions = TfidfTransformer(sublinear_tf=True).fit_transform(counts)
     rows = []
     for k in (20, 100):
         problem = problem_of(counts, k)

@@ -234,7 +234,7 @@ def _joined(parts: Sequence[Corpus]) -> Corpus:
     if first.is_multilabel:
         target = {"label_matrix": sp.vstack([part.label_matrix for part in parts], format="csr")}
     elif first.labels is not None:
-        target = {"labels": np.concatenate([part.labels for part in parts])}  # type: ignore[misc]
+        target = {"labels": np.concatenate([part.labels for part in parts])}
     return Corpus(
         sp.vstack([part.counts for part in parts], format="csr"),
         first.vocabulary if first.has_words else None,
@@ -252,8 +252,8 @@ def _check_same(first: Corpus, part: Corpus, number: int) -> None:
             f"part {number} has another vocabulary ({part.n_words} words) than the first ({first.n_words} words): "
             "read all parts with one vocabulary"
         )
-    known, names = first.label_names, part.label_names
-    if (known is None) != (names is None) or (known is not None and not np.array_equal(known, names)):
+    names, known = ([] if part.label_names is None else part.label_names.tolist() for part in (part, first))
+    if names != known:
         raise ValueError(f"part {number} has other label names than the first: give all parts the same label_names")
 
 

@@ -8,12 +8,17 @@ from __future__ import annotations
 from typing import Any
 
 from bursty.families.base import Family, FamilyEstimator
-from bursty.families.dcm import DCM
-from bursty.families.edcm import EDCM
-from bursty.families.multinomial import Multinomial
-from bursty.families.vonmisesfisher import VonMisesFisher
+from bursty.families.dcm import DCM, DCMParameters
+from bursty.families.edcm import EDCM, EDCMParameters
+from bursty.families.multinomial import Multinomial, MultinomialParameters
+from bursty.families.vonmisesfisher import VMFParameters, VonMisesFisher
 
-__all__ = ["DCM", "EDCM", "FAMILIES", "Multinomial", "VonMisesFisher", "get_family"]
+__all__ = ["DCM", "EDCM", "FAMILIES", "PARAMETERS", "Multinomial", "VonMisesFisher", "get_family"]
+
+#: The classes of fitted parameters, by name.
+PARAMETERS: dict[str, type] = {
+    kind.__name__: kind for kind in (MultinomialParameters, DCMParameters, EDCMParameters, VMFParameters)
+}
 
 FAMILIES: dict[str, Family[Any, Any]] = {
     estimator._family.name: estimator._family for estimator in (Multinomial, DCM, EDCM, VonMisesFisher)

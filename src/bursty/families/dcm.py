@@ -218,7 +218,7 @@ class DCM(FamilyEstimator):
     smoothing : float, default 0
         This times the smallest non-zero parameter is added to every parameter (0.01 in Madsen et al. 2005). Without
         it a document with a word never seen in fitting has probability 0.
-    engine : {"local"} or Engine
+    engine : {"local", "dask"}, Dask client or Engine
         Where chunks of documents run.
     n_jobs : int, optional
         Threads; None means all cores. The result does not depend on it.

@@ -92,7 +92,7 @@ class Multinomial(FamilyEstimator):
     smoothing : float, default 0
         Added to the count of every word (1 is Laplace's rule). Without it a document with a word never seen in
         fitting has probability 0.
-    engine : {"local"} or Engine
+    engine : {"local", "dask"}, Dask client or Engine
         Where chunks of documents run.
     n_jobs : int, optional
         Threads; None means all cores. The result does not depend on it.

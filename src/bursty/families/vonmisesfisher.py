@@ -158,7 +158,7 @@ class VonMisesFisher(FamilyEstimator):
 
     Parameters
     ----------
-    engine : {"local"} or Engine
+    engine : {"local", "dask"}, Dask client or Engine
         Where chunks of documents run.
     n_jobs : int, optional
         Threads; None means all cores. The result does not depend on it.

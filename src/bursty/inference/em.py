@@ -139,24 +139,37 @@ class Problem:
         return self.documents.sum(expect, self.labels, family=self.family, state=state, temperature=temperature)
 
 
+@dataclass
+class Run:
+    """A run of EM: where it stands and how it came there. It can be stopped after any step and go on later."""
+
+    state: State
+    trace: Trace = field(default_factory=Trace)
+    phase: int = 0
+    iteration: int = 0
+    previous: float = -np.inf
+    converged: bool = True
+
+    def step(self, problem: Problem, schedule: Schedule) -> None:
+        """One iteration, and on to the next temperature where this one is done."""
+        temperature = schedule.temperatures[self.phase]
+        expectation = problem.expectation(self.state, temperature)
+        log_likelihood = expectation.log_evidence / float(expectation.resp.sum())
+        self.trace.add(self.phase, temperature, self.iteration, log_likelihood, self.state.weights)
+        self.state.params.forget()  # its logarithms are as large as the parameters
+        self.state = maximise(problem.family, expectation, self.state.params)
+        settled = abs(log_likelihood - self.previous) <= schedule.tol * abs(log_likelihood)
+        self.previous, self.iteration = log_likelihood, self.iteration + 1
+        if settled or self.iteration == schedule.max_iter:
+            self.converged &= bool(settled)
+            self.phase, self.iteration, self.previous = self.phase + 1, 0, -np.inf
+
+
 def anneal(
-    problem: Problem, state: State, schedule: Schedule, on_iteration: Callable[[Trace], None] = lambda trace: None
-) -> tuple[State, Trace, bool]:
-    """Run EM through the temperatures. Returns the last state, the trace, and whether every phase converged."""
-    trace, all_converged = Trace(), True
-    for phase, temperature in enumerate(schedule.temperatures):
-        previous, converged = -np.inf, False
-        for iteration in range(schedule.max_iter):
-            expectation = problem.expectation(state, temperature)
-            log_likelihood = expectation.log_evidence / float(expectation.resp.sum())
-            trace.add(phase, temperature, iteration, log_likelihood, state.weights)
-            on_iteration(trace)
-            state.params.forget()  # its logarithms are as large as the parameters
-            state = maximise(problem.family, expectation, state.params)
-            del expectation  # as large as the parameters: gone before the next one is made
-            if abs(log_likelihood - previous) <= schedule.tol * abs(log_likelihood):
-                converged = True
-                break
-            previous = log_likelihood
-        all_converged &= converged
-    return state, trace, all_converged
+    problem: Problem, run: Run, schedule: Schedule, on_iteration: Callable[[Run], None] = lambda run: None
+) -> Run:
+    """Run EM through the temperatures, from where the run stands to the end."""
+    while run.phase < len(schedule.temperatures):
+        run.step(problem, schedule)
+        on_iteration(run)
+    return run

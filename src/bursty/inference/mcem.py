@@ -20,6 +20,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -29,6 +30,7 @@ from bursty.engines import Chunk, Column, Documents, Levels, total
 from bursty.families.base import Statistics
 from bursty.families.dcm import maximise_alpha
 from bursty.families.urn import S_MAX, S_MIN, LengthUrn
+from bursty.inference.checkpoint import Keeper
 from bursty.samplers import dcmlda, lda
 from bursty.samplers.tokens import State, Tokens, item_levels, length_levels, random_topics
 
@@ -95,6 +97,15 @@ class Chains:
         topics = documents.keep(_begin, documents.offsets, n_topics=n_topics, seed=seed)
         return cls(documents, n_topics, seed, topics)
 
+    @classmethod
+    def at(cls, documents: Documents, n_topics: int, seed: int, topics: Array, number: int) -> Chains:
+        """Every token in its topic, given one after the other."""
+        sizes = list(documents.map(_n_tokens))
+        if sum(sizes) != len(topics):
+            raise ValueError(f"there are {len(topics)} topics for {sum(sizes)} tokens")
+        parts = np.split(topics, np.cumsum(sizes)[:-1])
+        return cls(documents, n_topics, seed, documents.keep(_itself, parts), number)
+
     @property
     def columns(self) -> tuple[Column, Column]:
         """What a function over the chunks gets: the number of its first document, the topics of its tokens."""
@@ -109,6 +120,14 @@ class Chains:
         moved, added = self.documents.keep_and_sum(function, *self.columns, seed=self.seed, **shared)
         self.topics, self.number = moved, self.number + n_sweeps
         return added
+
+
+def _n_tokens(chunk: Chunk) -> int:
+    return int(chunk.lengths.sum())
+
+
+def _itself(chunk: Chunk, values: Array) -> Array:
+    return values
 
 
 def _begin(chunk: Chunk, offset: int, n_topics: int, seed: int) -> Array:
@@ -153,6 +172,7 @@ class Method(Protocol[P]):
 class Result(Generic[P]):
     """Where a run ended."""
 
+    chains: Chains
     params: P
     stats: Any
     doc_topic: Array
@@ -167,12 +187,18 @@ def run(
     params: P,
     schedule: Schedule,
     on_iteration: Callable[[Trace], None] = lambda trace: None,
+    keeper: Keeper | None = None,
+    trace: Trace | None = None,
 ) -> Result[P]:
-    """Monte Carlo EM. An interrupt (Ctrl-C) ends it with the state of the last whole iteration."""
-    trace, converged, interrupted = Trace(), False, False
+    """Monte Carlo EM, from the first iteration that is not in the trace.
+
+    An interrupt (Ctrl-C) ends it with the state of the last whole iteration.
+    """
+    keeper, trace = keeper or Keeper(None), trace or Trace()
+    converged, interrupted = False, False
     n_tokens = chains.documents.n_tokens
     try:
-        for iteration in range(schedule.n_iter):
+        for iteration in range(len(trace.iteration), schedule.n_iter):
             n_sweeps = schedule.n_sweeps if iteration > 0 else max(1, schedule.burn_in)
             began = time.perf_counter()
             stats = method.sweeps(chains, params, n_sweeps)
@@ -183,14 +209,23 @@ def run(
             trace.tokens_per_second.append(n_tokens * n_sweeps / seconds)
             params = method.update(stats, params)
             on_iteration(trace)
+            keeper.keep(partial(_standing, chains, params, trace))
             if trace.settled(schedule):
                 converged = True
                 break
     except KeyboardInterrupt:
         interrupted = True
+    if interrupted:
+        keeper.write(_standing(chains, params, trace))
     n_samples = 1 if interrupted else schedule.n_samples
     stats, doc_topic = _average(chains, method, params, n_samples)
-    return Result(method.update(stats, params), stats, doc_topic, trace, converged, interrupted)
+    return Result(chains, method.update(stats, params), stats, doc_topic, trace, converged, interrupted)
+
+
+def _standing(chains: Chains, params: Any, trace: Trace) -> dict[str, Any]:
+    """What a checkpoint keeps; `Chains.at` takes it."""
+    topics = chains.documents.gather(chains.topics)
+    return {"topics": topics, "number": chains.number, "seed": chains.seed, "params": params, "trace": trace}
 
 
 def _average(chains: Chains, method: Method[Any], params: Any, n_samples: int) -> tuple[Any, Array]:

@@ -50,7 +50,10 @@ class LDA(TopicModel):
         Go on from where the last fit ended.
     random_state : int, Generator or RandomState, optional
         The same seed gives the same bits, whatever the number of threads.
-    engine : {"local"} or Engine
+    checkpoint : str, path or Checkpoint, optional
+        A file that is written as the fit goes on. A fit that finds it there, of the same documents and parameters,
+        goes on from it to the same bits; it is removed when the fit is done.
+    engine : {"local", "dask"}, Dask client or Engine
         Where chunks of documents run.
     n_jobs : int, optional
         Threads; None means all cores.
@@ -89,6 +92,7 @@ class LDA(TopicModel):
         tol: float = 1e-3,
         warm_start: bool = False,
         random_state: Any = None,
+        checkpoint: Any = None,
         engine: Any = "local",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -104,6 +108,7 @@ class LDA(TopicModel):
         self.tol = tol
         self.warm_start = warm_start
         self.random_state = random_state
+        self.checkpoint = checkpoint
         self.engine = engine
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -18,9 +18,10 @@ from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Chunk, Documents, get_engine
-from bursty.families import get_family
+from bursty.families import PARAMETERS, get_family
 from bursty.families.base import check_smoothing, generator
 from bursty.inference import em
+from bursty.inference.checkpoint import Checkpoint, Keeper
 from bursty.inference.em import Problem
 from bursty.inference.starts import STARTS, from_responsibilities, labelled
 from bursty.models.clusters import ClusterReading
@@ -29,6 +30,9 @@ from bursty.progress import progress
 from bursty.validation import check_input, warn_empty
 
 Array = np.ndarray[Any, Any]
+
+# What a checkpoint may hold.
+_KEPT = PARAMETERS | {"Run": em.Run, "State": em.State, "Trace": em.Trace}
 
 
 class Mixture(ClusterReading, DensityMixin, BaseEstimator):
@@ -63,7 +67,10 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         Start from where the last fit ended.
     random_state : int, Generator or RandomState, optional
         The same seed gives the same bits, whatever the number of threads.
-    engine : {"local"} or Engine
+    checkpoint : str, path or Checkpoint, optional
+        A file that is written as the fit goes on. A fit that finds it there, of the same documents and parameters,
+        goes on from it to the same bits; it is removed when the fit is done.
+    engine : {"local", "dask"}, Dask client or Engine
         Where chunks of documents run.
     n_jobs : int, optional
         Threads; None means all cores.
@@ -109,6 +116,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         smoothing: float = 0.01,
         warm_start: bool = False,
         random_state: Any = None,
+        checkpoint: Any = None,
         engine: str = "local",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -124,6 +132,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         self.smoothing = smoothing
         self.warm_start = warm_start
         self.random_state = random_state
+        self.checkpoint = checkpoint
         self.engine = engine
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -147,10 +156,8 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         rng = generator(self.random_state)
         labels = self._known_labels(y, documents.n_documents)
         problem = self._problem(documents, labels, self._choose_n_components(X, documents.n_documents))
-        n_runs = 1 if self._continues() else self.n_init
-        runs = (self._run(problem, labels, rng, schedule) for _ in range(n_runs))
-        state, trace, converged = max(runs, key=lambda run: run[1].log_likelihood[-1])
-        if not converged:
+        best = self._best_run(problem, labels, rng, schedule, Keeper.of(self, documents, _KEPT, y))
+        if not best.converged:
             warnings.warn(
                 f"EM did not converge within {self.max_iter} iterations at every temperature: "
                 "raise max_iter or tol, or take the result as it is",
@@ -158,9 +165,9 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
                 stacklevel=2,
             )
         self._n_batches = 0
-        self._running = problem.expectation(state)
-        self._finish(problem, state, self._running)
-        self.trace_, self.converged_, self.n_iter_ = trace.arrays(), converged, len(trace.phase)
+        self._running = problem.expectation(best.state)
+        self._finish(problem, best.state, self._running)
+        self.trace_, self.converged_, self.n_iter_ = best.trace.arrays(), best.converged, len(best.trace.phase)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Array:
@@ -235,6 +242,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
 
     def _check_parameters(self) -> em.Schedule:
         get_family(self.family)
+        Checkpoint.of(self.checkpoint)
         check_smoothing(self.smoothing)
         if not isinstance(self.perturbation, int | float | np.number) or not self.perturbation > 0:
             raise ValueError(f"perturbation must be a number above 0, not {self.perturbation!r}")
@@ -310,17 +318,31 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
             )
         return from_responsibilities(problem, resp / resp.sum(axis=1, keepdims=True))
 
-    def _run(
-        self, problem: Problem, labels: Array | None, rng: np.random.Generator, schedule: em.Schedule
-    ) -> tuple[em.State, em.Trace, bool]:
-        """One start, and EM from there."""
+    def _best_run(
+        self, problem: Problem, labels: Array | None, rng: np.random.Generator, schedule: em.Schedule, keeper: Keeper
+    ) -> em.Run:
+        """The starts, one after the other, or what is left of them after an interruption; the best is kept."""
+        kept = keeper.resume()
+        begun, best, run = (kept["begun"], kept["best"], kept["run"]) if kept else (0, None, None)
+        rng = kept["rng"] if kept else rng
+        n_runs = 1 if self._continues() else self.n_init
         steps = len(schedule.temperatures) * schedule.max_iter
-        with progress("clustering", steps, bool(self.verbose)) as report:
+        while run is not None or begun < n_runs:
+            with progress("clustering", steps, bool(self.verbose)) as report:
+                if run is None:
+                    begun, run = begun + 1, em.Run(self._start(problem, labels, rng))
 
-            def on_iteration(trace: em.Trace) -> None:
-                report(f"T = {trace.temperature[-1]:g}, log-likelihood {trace.log_likelihood[-1]:.4f}")
+                def on_iteration(run: em.Run, begun: int = begun, best: em.Run | None = best) -> None:
+                    report(f"T = {run.trace.temperature[-1]:g}, log-likelihood {run.trace.log_likelihood[-1]:.4f}")
+                    keeper.keep(lambda: {"begun": begun, "best": best, "run": run, "rng": rng})
 
-            return em.anneal(problem, self._start(problem, labels, rng), schedule, on_iteration)
+                run = em.anneal(problem, run, schedule, on_iteration)
+            if best is None or run.trace.log_likelihood[-1] > best.trace.log_likelihood[-1]:
+                best = run
+            run = None
+        keeper.done()
+        assert best is not None
+        return best
 
     def _finish(self, problem: Problem, state: em.State, expectation: em.Expectation) -> None:
         """Smooth the components, then label the documents with them."""

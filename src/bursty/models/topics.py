@@ -13,15 +13,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import Chunk, Documents, get_engine
+from bursty.engines import Documents, get_engine
 from bursty.families.base import generator
 from bursty.families.dcm import DCMFamily, DCMParameters
 from bursty.inference import heldout, mcem
+from bursty.inference.checkpoint import Checkpoint, Keeper
 from bursty.progress import progress
+from bursty.samplers import dcmlda, lda
 from bursty.samplers.tokens import MAX_TOPICS
 from bursty.validation import check_input, warn_empty
 
 Array = np.ndarray[Any, Any]
+
+
+# What a checkpoint may hold.
+_KEPT = {"LDA": lda.Hyperparameters, "DCMLDA": dcmlda.Hyperparameters, "Trace": mcem.Trace}
 
 
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -35,6 +41,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     n_samples: int
     warm_start: bool
     random_state: Any
+    checkpoint: Any
     engine: Any
     n_jobs: int | None
     verbose: int
@@ -87,8 +94,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 f"{documents.n_words} words cannot make {self.n_components} topics"
             )
         warn_empty(documents.n_empty)
-        chains, params = self._begin(documents)
-        result = self._run(chains, params, schedule)
+        result = self._run(documents, schedule)
+        chains = result.chains
         # What a warm start needs: not the documents.
         self._topics, self._number, self._params = documents.gather(chains.topics), chains.number, result.params
         self.doc_topic_, self.trace_ = result.doc_topic, result.trace.arrays()
@@ -230,6 +237,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _check_parameters(self) -> mcem.Schedule:
         for name, least in self._least.items():
             _check_whole(name, getattr(self, name), least)
+        Checkpoint.of(self.checkpoint)
         if self.n_components > MAX_TOPICS:
             raise ValueError(f"n_components is {self.n_components}, above the most topics there can be, {MAX_TOPICS}")
         if not isinstance(self.tol, int | float | np.number) or not np.isfinite(self.tol) or self.tol < 0:
@@ -245,15 +253,22 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             return chains, self._start(chains)
         if self.components_.shape != (self.n_components, documents.n_words):
             raise ValueError("warm_start needs the number of topics and words of the last fit; use warm_start=False")
-        sizes = list(documents.map(_n_tokens))
-        if sum(sizes) == len(self._topics):
-            topics = np.split(self._topics, np.cumsum(sizes)[:-1])
-            return mcem.Chains(documents, len(self.alpha_), self._seed, topics, self._number), self._params
+        if documents.n_tokens == len(self._topics):
+            place = mcem.Chains.at(documents, len(self.alpha_), self._seed, self._topics, self._number)
+            return place, self._params
         chains = mcem.Chains.start(documents, len(self.alpha_), self._seed)
         chains.number = self._number
         return chains, self._params
 
-    def _run(self, chains: mcem.Chains, params: Any, schedule: mcem.Schedule) -> mcem.Result[Any]:
+    def _run(self, documents: Documents, schedule: mcem.Schedule) -> mcem.Result[Any]:
+        keeper = Keeper.of(self, documents, _KEPT)
+        kept, trace = keeper.resume(), None
+        if kept is None:
+            chains, params = self._begin(documents)
+        else:
+            self._seed, trace, params = kept["seed"], kept["trace"], kept["params"]
+            n_topics = int(self.n_components)
+            chains = mcem.Chains.at(documents, n_topics, self._seed, kept["topics"], kept["number"])
         with progress("topics", schedule.n_iter, bool(self.verbose)) as report:
 
             def on_iteration(trace: mcem.Trace) -> None:
@@ -261,7 +276,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 report(f"log-likelihood per word {trace.log_likelihood[-1]:.4f}, {speed:.1f} million tokens/s")
                 self._on_iteration(trace)
 
-            return mcem.run(chains, self._method(), params, schedule, on_iteration)
+            result = mcem.run(chains, self._method(), params, schedule, on_iteration, keeper, trace)
+        if not result.interrupted:
+            keeper.done()
+        return result
 
     def _on_iteration(self, trace: mcem.Trace) -> None:
         """For those who want to watch."""
@@ -303,10 +321,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     @property
     def _n_features_out(self) -> int:
         return len(self.alpha_)
-
-
-def _n_tokens(chunk: Chunk) -> int:
-    return int(chunk.lengths.sum())
 
 
 def check_hyperparameter(name: str, value: Any, shapes: tuple[tuple[int, ...], ...]) -> Array:

@@ -92,7 +92,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     calibrate : {"auto", "temperature", None}, default "auto"
         Divide log-likelihoods by a temperature fitted on held-out documents. "auto" does it where smoothing is
         learned from these.
-    engine : {"local"} or Engine
+    engine : {"local", "dask"}, Dask client or Engine
         Where chunks of documents run.
     n_jobs : int, optional
         Threads; None means all cores. The result does not depend on it.

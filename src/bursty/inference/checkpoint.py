@@ -1,0 +1,169 @@
+"""Long fits that survive: what a fit needs to go on, written to one file now and then.
+
+The file is there while a fit is not finished, and a fit that finds it goes on from it, to the same bits as one that was
+never stopped. It is written whole or not at all, says which documents and parameters it belongs to, and is refused for
+any other.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bursty.engines import Chunk, Documents
+from bursty.storage import read_tree, write_tree
+
+Array = np.ndarray[Any, Any]
+
+_KIND = "checkpoint"
+# Parameters that do not change the result.
+_FREE = frozenset({"checkpoint", "engine", "n_jobs", "verbose"})
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where, and how often, a fit writes what it needs to go on.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. A fit that finds it goes on from it; it is removed when the fit is done.
+    iterations : int, default 10
+        Write after so many iterations.
+    minutes : float, optional
+        Write after so many minutes instead, at the end of an iteration.
+    """
+
+    path: str | Path
+    iterations: int = 10
+    minutes: float | None = None
+
+    @classmethod
+    def of(cls, value: Any) -> Checkpoint | None:
+        """What an estimator was given: None, a path or a checkpoint."""
+        if value is None or isinstance(value, cls):
+            checkpoint = value
+        elif isinstance(value, str | Path):
+            checkpoint = cls(value)
+        else:
+            raise ValueError(f"checkpoint must be a path, a bursty.Checkpoint or None, not {value!r}")
+        if checkpoint is not None:
+            checkpoint.check()
+        return checkpoint
+
+    def check(self) -> None:
+        """Refuse what cannot be meant."""
+        if (
+            not isinstance(self.iterations, int | np.integer)
+            or isinstance(self.iterations, bool)
+            or self.iterations < 1
+        ):
+            raise ValueError(f"iterations of a checkpoint must be a whole number above 0, not {self.iterations!r}")
+        if self.minutes is not None and not (isinstance(self.minutes, int | float) and self.minutes >= 0):
+            raise ValueError(f"minutes of a checkpoint must be a number, zero or more, not {self.minutes!r}")
+        if not Path(self.path).absolute().parent.is_dir():
+            raise ValueError(f"checkpoint: there is no folder {Path(self.path).absolute().parent} to write to")
+
+
+@dataclass
+class Keeper:
+    """The checkpoint of one fit; without a place to write it does nothing."""
+
+    where: Checkpoint | None
+    owner: Mapping[str, str] = field(default_factory=dict)
+    classes: Mapping[str, type] = field(default_factory=dict)
+    _n_since: int = 0
+    _last: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def of(cls, estimator: Any, documents: Documents, classes: Mapping[str, type], y: Any = None) -> Keeper:
+        """For a fit of this estimator to these documents (and labels)."""
+        where = Checkpoint.of(estimator.checkpoint)
+        if where is None:
+            return cls(None)
+        owner = {"model": type(estimator).__name__, "documents": _fingerprint(documents), "labels": _described(y)}
+        owner |= {
+            name: _described(value) for name, value in estimator.get_params(deep=False).items() if name not in _FREE
+        }
+        return cls(where, owner, classes)
+
+    def resume(self) -> Any:
+        """What was written last, or None where nothing was; another fit's is refused."""
+        if self.where is None or not Path(self.where.path).exists():
+            return None
+        kept = read_tree(self.where.path, _KIND, self.classes)
+        if not isinstance(kept, dict) or not isinstance(kept.get("owner"), dict) or "state" not in kept:
+            raise ValueError(f"{self.where.path} is not a checkpoint of a fit: choose another path")
+        owner = kept["owner"]
+        for name in sorted(self.owner.keys() | owner.keys()):
+            if owner.get(name) != self.owner.get(name):
+                what = "other documents" if name == "documents" else f"{name} {owner.get(name, 'not set')}"
+                mine = "" if name == "documents" else f", and this fit has {self.owner.get(name, 'not set')}"
+                raise ValueError(
+                    f"the checkpoint {self.where.path} belongs to a fit with {what}{mine}: remove it to start "
+                    "afresh, or choose another path"
+                )
+        return kept["state"]
+
+    def keep(self, state: Any) -> None:
+        """Count an iteration; write when it is time. ``state`` is a function that gives the tree to write."""
+        if self.where is None:
+            return
+        self._n_since += 1
+        if self.where.minutes is None:
+            due = self._n_since >= self.where.iterations
+        else:
+            due = time.monotonic() - self._last >= 60.0 * self.where.minutes
+        if due:
+            self._n_since, self._last = 0, time.monotonic()
+            self.write(state())
+
+    def done(self) -> None:
+        """The fit is finished: there is nothing to go on with."""
+        if self.where is not None:
+            Path(self.where.path).unlink(missing_ok=True)
+
+    def write(self, state: Any) -> None:
+        """Write now; where that fails, the fit goes on."""
+        if self.where is None:
+            return
+        try:
+            write_tree(self.where.path, _KIND, {"owner": dict(self.owner), "state": state}, self.classes)
+        except OSError as error:
+            warnings.warn(
+                f"the checkpoint {self.where.path} could not be written ({error}); the fit goes on, and what was "
+                "written before is still there",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def _fingerprint(documents: Documents) -> str:
+    """The same for the same documents, wherever they are."""
+    sums = list(documents.map(_checksum))
+    return f"{documents.n_documents} x {documents.n_words}, {zlib.crc32(np.array(sums, dtype=np.uint32).tobytes()):08x}"
+
+
+def _checksum(chunk: Chunk) -> int:
+    value = 0
+    for array in (chunk.indptr, chunk.indices, chunk.values):
+        value = zlib.crc32(np.ascontiguousarray(array).data, value)
+    return value
+
+
+def _described(value: Any) -> str:
+    """A parameter as a text that is the same for the same value."""
+    if isinstance(value, np.ndarray) or (isinstance(value, list | tuple) and len(value) > 20):
+        array = np.asarray(value)
+        data = array.tobytes() if array.dtype != object else repr(array.tolist()).encode()
+        return f"array of shape {array.shape}, {zlib.crc32(data):08x}"
+    if isinstance(value, np.random.Generator | np.random.RandomState):
+        return "a random generator"
+    return repr(value)

@@ -1,0 +1,189 @@
+"""A fit that is killed and started again ends with the bits of one that never was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from bursty import DCMLDA, LDA, Checkpoint, Mixture, datasets
+from bursty.inference import checkpoint as module
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return datasets.make_bursty_mixture(150, 60, 3, random_state=0)[0]
+
+
+MODELS = {
+    "mixture": Mixture(3, init="perturb", n_init=3, max_iter=15, tol=0, n_jobs=1, random_state=1),
+    "dcm": Mixture(3, family="dcm", init="perturb", max_iter=15, tol=0, n_jobs=1, random_state=1),
+    "vmf": Mixture(3, family="vonmisesfisher", max_iter=15, tol=0, n_jobs=1, random_state=1),
+    "lda": LDA(3, learn_hyperparameters=True, n_iter=20, tol=0, n_jobs=1, random_state=1),
+    "dcmlda": DCMLDA(3, n_iter=20, tol=0, n_jobs=1, random_state=1),
+}
+
+
+def fitted(model, corpus, **params):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="EM did not converge")
+        return clone(model).set_params(**params).fit(corpus)
+
+
+def assert_same(one, other):
+    compared = 0
+    for name, value in vars(one).items():
+        if isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(getattr(other, name), value, err_msg=name)
+            compared += 1
+    assert compared > 4
+    np.testing.assert_array_equal(one.trace_["log_likelihood"], other.trace_["log_likelihood"])
+
+
+class Stop(Exception):
+    pass
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("after", [1, 2, 7])
+def test_stopped_after_some_writes(name, after, corpus, tmp_path, monkeypatch):
+    path = tmp_path / "fit.checkpoint"
+    whole = fitted(MODELS[name], corpus)
+    written = []
+
+    def write(*args):
+        write_tree(*args)
+        written.append(1)
+        if len(written) == after:
+            raise Stop
+
+    write_tree = module.write_tree
+    monkeypatch.setattr(module, "write_tree", write)
+    where = Checkpoint(path, iterations=1)
+    with pytest.raises(Stop):
+        fitted(MODELS[name], corpus, checkpoint=where)
+    assert path.exists()
+    monkeypatch.setattr(module, "write_tree", write_tree)
+    assert_same(whole, fitted(MODELS[name], corpus, checkpoint=where))
+    assert not path.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_killed_at_fifty_random_moments(corpus, tmp_path):
+    """Ten kills for each model, at any moment of the fit, the writing of the checkpoint included."""
+    rng = np.random.default_rng(0)
+    for name, model in MODELS.items():
+        path = tmp_path / name
+        where = Checkpoint(path, iterations=1)
+        whole = fitted(model, corpus)
+        began = time.perf_counter()
+        fitted(model, corpus, checkpoint=Checkpoint(tmp_path / "timed", iterations=1))
+        duration = time.perf_counter() - began
+        resumed = 0
+        for _ in range(10):
+            _killed_after(rng.random() * 0.5 * duration, model, corpus, where)
+            resumed += path.exists()
+        assert resumed > 0
+        assert_same(whole, fitted(model, corpus, checkpoint=where))
+        assert sorted(path.name for path in tmp_path.iterdir() if not path.name.endswith(".part")) == []
+
+
+def _killed_after(seconds, model, corpus, where):
+    child = os.fork()
+    if child == 0:
+        try:
+            fitted(model, corpus, checkpoint=where)
+        finally:
+            os._exit(0)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+@pytest.fixture
+def unfinished(corpus, tmp_path, monkeypatch):
+    """The checkpoint of a fit that was stopped."""
+    path = tmp_path / "fit.checkpoint"
+
+    def write(*args):
+        write_tree(*args)
+        raise Stop
+
+    write_tree = module.write_tree
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "write_tree", write)
+        with pytest.raises(Stop):
+            fitted(MODELS["mixture"], corpus, checkpoint=Checkpoint(path, iterations=2))
+    return path
+
+
+def test_another_fit_is_refused_with_the_reason(corpus, unfinished):
+    before = unfinished.read_bytes()
+    with pytest.raises(ValueError, match="max_iter 15, and this fit has 16"):
+        fitted(MODELS["mixture"], corpus, max_iter=16, checkpoint=unfinished)
+    with pytest.raises(ValueError, match="belongs to a fit with other documents"):
+        fitted(MODELS["mixture"], corpus.select(slice(1, None)), checkpoint=unfinished)
+    with pytest.raises(ValueError, match="belongs to a fit with .*family"):
+        fitted(MODELS["mixture"], corpus, family="dcm", checkpoint=unfinished)
+    with pytest.raises(ValueError, match="labels None, and this fit has array"):
+        MODELS["mixture"].set_params(checkpoint=str(unfinished)).fit(corpus, np.r_[0, 1, np.full(148, -1)])
+    MODELS["mixture"].set_params(checkpoint=None)
+    with pytest.raises(ValueError, match="DCMLDA|not a readable"):
+        fitted(MODELS["dcmlda"], corpus, checkpoint=unfinished)
+    assert unfinished.read_bytes() == before
+
+
+def test_threads_and_engine_may_change(corpus, unfinished):
+    whole = fitted(MODELS["mixture"], corpus)
+    assert_same(whole, fitted(MODELS["mixture"], corpus, n_jobs=2, verbose=1, checkpoint=str(unfinished)))
+
+
+def test_a_damaged_checkpoint_is_named(corpus, unfinished):
+    unfinished.write_bytes(unfinished.read_bytes()[:-100])
+    with pytest.raises(ValueError, match=r"fit.checkpoint is not a readable bursty checkpoint"):
+        fitted(MODELS["mixture"], corpus, checkpoint=unfinished)
+
+
+def test_a_full_disk_loses_nothing(corpus, unfinished, monkeypatch):
+    before = unfinished.read_bytes()
+    whole = fitted(MODELS["mixture"], corpus)
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    kept = []
+    monkeypatch.setattr(module, "write_tree", full)
+    monkeypatch.setattr(module.Keeper, "done", lambda self: kept.append(unfinished.read_bytes()))
+    with pytest.warns(UserWarning, match="could not be written .*No space left.*the fit goes on"):
+        assert_same(whole, fitted(MODELS["mixture"], corpus, checkpoint=Checkpoint(unfinished, iterations=5)))
+    assert kept == [before]
+
+
+def test_by_the_clock(corpus, tmp_path, monkeypatch):
+    written = []
+    monkeypatch.setattr(module, "write_tree", lambda *args: written.append(1))
+    fitted(MODELS["lda"], corpus, checkpoint=Checkpoint(tmp_path / "never", minutes=1000))
+    assert not written
+    fitted(MODELS["lda"], corpus, checkpoint=Checkpoint(tmp_path / "always", minutes=0))
+    assert len(written) == 20
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "message"),
+    [
+        (3, "checkpoint must be a path"),
+        ("nowhere/at/all", "there is no folder"),
+        (Checkpoint("x", iterations=0), "above 0"),
+        (Checkpoint("x", minutes=-1.0), "zero or more"),
+    ],
+)
+def test_bad_checkpoints(checkpoint, message, corpus):
+    for name in ("mixture", "lda", "dcmlda"):
+        with pytest.raises(ValueError, match=message):
+            fitted(MODELS[name], corpus, checkpoint=checkpoint)
