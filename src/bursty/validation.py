@@ -78,38 +78,46 @@ def check_input(estimator: Any, X: Any, *, reset: bool, integer: bool = True) ->
 
 @dataclass(frozen=True)
 class Collection:
-    """A Dask array or data frame of counts, and what its blocks have to be: they are checked where they are."""
+    """A Dask collection of counts, and what its blocks have to be: they are checked where they are."""
 
     values: Any
+    n_words: int
     integer: bool
     owner: str
-
-    @property
-    def shape(self) -> tuple[Any, int]:
-        """Documents (which may not be known) and words."""
-        return self.values.shape[0], len(self.values.columns) if self.is_frame else int(self.values.shape[1])
-
-    @property
-    def is_frame(self) -> bool:
-        """Whether it names its columns."""
-        return hasattr(self.values, "columns")
 
 
 def _check_collection(estimator: Any, X: Any, reset: bool, integer: bool) -> Collection:
     owner = type(estimator).__name__
-    if getattr(X, "ndim", 0) != 2:
-        raise ValueError(f"{owner} takes Dask arrays and data frames, documents x words, not {type(X).__name__}")
-    counts = Collection(X, integer, owner)
-    names = np.asarray(X.columns, dtype=object) if counts.is_frame else None
+    names = None
+    if hasattr(X, "columns"):
+        names = np.asarray(X.columns, dtype=object)
+        n_words = len(names)
+    elif getattr(X, "ndim", 0) == 2:
+        n_words = int(X.shape[1])
+    elif hasattr(X, "to_delayed") and hasattr(X, "take"):
+        first = X.take(1, warn=False)
+        n_words = check_counts(_one_row(first[0]), integer=integer, owner=owner).shape[1] if first else 0
+    else:
+        raise ValueError(f"{owner} takes Dask arrays, data frames and bags of documents x words, not {X!r}")
     if reset:
-        estimator.n_features_in_ = counts.shape[1]
+        estimator.n_features_in_ = n_words
         if names is not None:
             estimator.feature_names_in_ = names
-    elif counts.shape[1] != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {counts.shape[1]} features, but {owner} is expecting {estimator.n_features_in_} features as input"
-        )
-    return counts
+    elif n_words != estimator.n_features_in_:
+        raise ValueError(f"X has {n_words} features, but {owner} is expecting {estimator.n_features_in_} features")
+    return Collection(X, n_words, integer, owner)
+
+
+def stack_documents(documents: Any) -> Any:
+    """One table of documents that come one by one, each as its counts (an array, or a sparse row)."""
+    rows = [_one_row(document) for document in documents]
+    if not rows:
+        return np.empty((0, 0))
+    return sp.vstack(rows, format="csr") if sp.issparse(rows[0]) else np.vstack(rows)
+
+
+def _one_row(document: Any) -> Any:
+    return document if sp.issparse(document) else np.atleast_2d(np.asarray(document))
 
 
 def check_weights(fit_params: dict[str, Any], n_documents: int) -> Array:

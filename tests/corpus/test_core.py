@@ -266,3 +266,16 @@ def test_select_refuses(documents, error, message):
 def test_split_refuses(options):
     with pytest.raises(ValueError, match=r"test_size|fractions|stratify"):
         small().split(**options)
+
+
+def test_align_counts_in_other_words():
+    corpus = Corpus(np.array([[1, 2, 0], [0, 0, 3]]), ["ape", "bee", "cat"], labels=["x", "y"])
+    aligned = corpus.align(["cat", "dog", "ape"])
+    assert aligned.counts.toarray().tolist() == [[0, 0, 1], [3, 0, 0]]
+    assert aligned.counts.has_canonical_format
+    assert list(aligned.vocabulary) == ["cat", "dog", "ape"]
+    assert list(aligned.labels) == [0, 1]
+    back = aligned.align(corpus.vocabulary)
+    assert back.counts.toarray().tolist() == [[1, 0, 0], [0, 0, 3]]
+    with pytest.raises(ValueError, match="have no names"):
+        Corpus(np.eye(2, dtype=int)).align(["ape", "bee"])

@@ -153,7 +153,7 @@ def test_a_flipped_byte_is_found_before_it_is_used(sharded):
     data = bytearray(path.read_bytes())
     data[-5] ^= 1
     path.write_bytes(data)
-    with pytest.raises(ValueError, match="shard 3 of .* checksum"):
+    with pytest.raises(ValueError, match=r"shard 3 of .* checksum"):
         families.DCM().fit(ShardedCorpus(sharded.path))
 
 
@@ -169,7 +169,7 @@ def test_positions_outside_the_table_are_refused_even_with_a_right_checksum(shar
     index = read_tree(sharded.path / "index", "shards")
     index["shards"][0][4] = zlib.crc32(flat.data)
     write_tree(sharded.path / "index", "shards", index)
-    with pytest.raises(ValueError, match="shard 0 of .* outside"):
+    with pytest.raises(ValueError, match=r"shard 0 of .* outside"):
         ShardedCorpus(sharded.path).counts(0)
 
 
@@ -196,3 +196,44 @@ def test_another_vocabulary_than_the_model(corpus, sharded):
         model.fit(Corpus(corpus.counts, [f"other{i}" for i in range(30)]))
     with pytest.raises(ValueError, match="not the one Multinomial was fitted on"):
         model.log_prob(sharded)
+
+
+def table(path, n=75):
+    rng = np.random.default_rng(3)
+    words = np.array(["alpha", "beta", "gamma", "delta", "zeta", "eta", "theta", "iota"])
+    lines = ["id\tlabel\ttext"]
+    for i in range(n):
+        text = " ".join(rng.choice(words[: 3 + i // 15], rng.integers(0, 9)))
+        lines.append(f"d{i}\t{'' if i % 9 == 0 else 'class' + str(i // 30)}\t{text}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"min_df": 3, "max_df": 0.8, "drop_most_common": 1}, {"vocabulary": ["eta", "alpha"]}, {"max_documents": 41}],
+)
+def test_a_table_read_in_parts_is_the_table_read_whole(tmp_path, options):
+    from bursty import read_corpus
+    from bursty.corpus import read_parts
+
+    path = table(tmp_path / "some.tsv")
+    whole = read_corpus(path, **options)
+    parts = list(read_parts(path, size=20, **options))
+    assert all(len(part) <= 20 for part in parts)
+    np.testing.assert_array_equal(joined(parts), whole.counts.toarray())
+    for part in parts:
+        assert part.vocabulary.tolist() == whole.vocabulary.tolist()
+        assert part.label_names.tolist() == whole.label_names.tolist()
+    np.testing.assert_array_equal(np.concatenate([part.labels for part in parts]), whole.labels)
+    assert np.concatenate([part.ids for part in parts]).tolist() == whole.ids.tolist()
+    assert len(write_shards(tmp_path / "out", read_parts(path, **options))) == len(whole)
+
+
+def test_what_is_not_a_table_of_texts_is_cut(tmp_path, corpus):
+    from bursty.corpus import read_parts
+
+    saved = corpus.save(tmp_path / "corpus")
+    np.testing.assert_array_equal(joined(read_parts(saved, size=33)), corpus.counts.toarray())
+    with pytest.raises(FileNotFoundError, match="there is nothing at"):
+        list(read_parts(tmp_path / "nothing"))

@@ -11,7 +11,17 @@ This folder may import `bursty.storage`, `bursty.validation` and nothing else of
 from __future__ import annotations
 
 from bursty.corpus.core import Corpus, Description
-from bursty.corpus.read import read_corpus
+from bursty.corpus.read import read_corpus, read_parts
+from bursty.corpus.shards import ShardedCorpus, write_shards
 from bursty.corpus.text import TextOptions, count_texts
 
-__all__ = ["Corpus", "Description", "TextOptions", "count_texts", "read_corpus"]
+__all__ = [
+    "Corpus",
+    "Description",
+    "ShardedCorpus",
+    "TextOptions",
+    "count_texts",
+    "read_corpus",
+    "read_parts",
+    "write_shards",
+]

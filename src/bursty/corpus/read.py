@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -15,9 +16,14 @@ from bursty.corpus.folders import read_folder
 from bursty.corpus.formats import locate
 from bursty.corpus.labels import encode_label_sets
 from bursty.corpus.matlab import read_matlab
+from bursty.corpus.shards import SHARD_SIZE
 from bursty.corpus.sources import Source
 from bursty.corpus.storage import load_corpus
+from bursty.corpus.streams import one_vocabulary
 from bursty.corpus.text import TextOptions
+
+#: Rows of a table, from what opens it and its options, which it takes out of all options.
+Rows = Callable[[Source, dict[str, Any]], tables.Records]
 
 
 class ReadOptions(TypedDict, total=False):
@@ -126,6 +132,36 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
     return corpus
 
 
+def read_parts(
+    path: str | os.PathLike[str], format: str | None = None, *, size: int = SHARD_SIZE, **options: Unpack[ReadOptions]
+) -> Iterator[Corpus]:
+    """Read documents as corpora of so many of them each, with one vocabulary and one set of label names.
+
+    Tables (CSV, TSV, JSON lines, Parquet) are read twice, for the vocabulary and then for the counts, and only one
+    part is in memory at a time; other formats are read whole and cut. The options are those of `read_corpus`, and so
+    is the result, taken together.
+    """
+    path = Path(path)
+    name, source = locate(path, format) if path.exists() else ("", Source(path))
+    if name not in _ROWS or "label_separator" in options:
+        corpus = read_corpus(path, format, **options)
+        for start in range(0, len(corpus), size):
+            yield corpus.select(slice(start, start + size))
+        return
+    _check_options(name, _READERS[name].takes, options)
+    rest: dict[str, Any] = dict(options)
+    text_options = _text_options(source, rest)
+    limit = rest.pop("max_documents", None)
+
+    def parts(counted: TextOptions) -> Iterator[Corpus]:
+        reading = dict(rest)
+        records = islice(_ROWS[name](source, reading), limit)
+        for batch in iter(lambda: list(islice(records, size)), []):
+            yield tables.read_table(iter(batch), source.name, counted, **reading)
+
+    yield from one_vocabulary(parts, text_options)
+
+
 @dataclass(frozen=True)
 class _Reader:
     """A format: its reader and the options that mean something to it."""
@@ -156,30 +192,35 @@ def _folder(source: Source, options: dict[str, Any]) -> Corpus:
     return read_folder(source.path, _text_options(source, options), **options)
 
 
-def _delimited(delimiter: str, quoted: bool) -> Callable[[Source, dict[str, Any]], Corpus]:
-    def read(source: Source, options: dict[str, Any]) -> Corpus:
-        text_options = _text_options(source, options)
-        records = tables.csv_records(
+def _delimited(delimiter: str, quoted: bool) -> Rows:
+    def rows(source: Source, options: dict[str, Any]) -> tables.Records:
+        return tables.csv_records(
             source,
             options.pop("encoding", None),
             options.pop("delimiter", delimiter),
             options.pop("quoted", quoted),
             options.pop("columns", None),
         )
-        return tables.read_table(records, source.name, text_options, **options)
+
+    return rows
+
+
+def _jsonl(source: Source, options: dict[str, Any]) -> tables.Records:
+    return tables.jsonl_records(source, options.pop("encoding", None))
+
+
+def _parquet(source: Source, options: dict[str, Any]) -> tables.Records:
+    return tables.parquet_records(source)
+
+
+def _table(rows: Rows) -> Callable[[Source, dict[str, Any]], Corpus]:
+    """Reader of a table of texts."""
+
+    def read(source: Source, options: dict[str, Any]) -> Corpus:
+        text_options = _text_options(source, options)
+        return tables.read_table(rows(source, options), source.name, text_options, **options)
 
     return read
-
-
-def _jsonl(source: Source, options: dict[str, Any]) -> Corpus:
-    text_options = _text_options(source, options)
-    records = tables.jsonl_records(source, options.pop("encoding", None))
-    return tables.read_table(records, source.name, text_options, **options)
-
-
-def _parquet(source: Source, options: dict[str, Any]) -> Corpus:
-    text_options = _text_options(source, options)
-    return tables.read_table(tables.parquet_records(source), source.name, text_options, **options)
 
 
 def _matrix(
@@ -259,12 +300,16 @@ _TEXT = TextOptions.names() | {"encoding", "clean"}
 _TABLE = _TEXT | {"text", "label", "id", "metadata", "label_separator", "max_documents"}
 _COUNTS = _FILTERS | {"vocabulary", "labels", "transpose", "encoding"}
 _DELIMITED = _TABLE | {"columns", "delimiter", "quoted"}
+_ROWS: dict[str, Rows] = {
+    "csv": _delimited(",", True),
+    "tsv": _delimited("\t", False),
+    "jsonl": _jsonl,
+    "parquet": _parquet,
+}
+_TAKES = {"csv": _DELIMITED, "tsv": _DELIMITED, "jsonl": _TABLE, "parquet": _TABLE - {"encoding"}}
 _READERS = {
     "folder": _Reader(_folder, _TEXT, is_text=True),
-    "csv": _Reader(_delimited(",", True), _DELIMITED, is_text=True),
-    "tsv": _Reader(_delimited("\t", False), _DELIMITED, is_text=True),
-    "jsonl": _Reader(_jsonl, _TABLE, is_text=True),
-    "parquet": _Reader(_parquet, _TABLE - {"encoding"}, is_text=True),
+    **{name: _Reader(_table(rows), _TAKES[name], is_text=True) for name, rows in _ROWS.items()},
     "ldac": _Reader(_matrix(matrices.read_ldac, _ldac_companions), _COUNTS),
     "uci": _Reader(_matrix(matrices.read_uci, _uci_companions), _COUNTS),
     "cluto": _Reader(_matrix(matrices.read_cluto, _cluto_companions), _COUNTS),

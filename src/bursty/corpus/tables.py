@@ -23,6 +23,9 @@ from bursty.corpus.text import CountBuilder, TextOptions
 
 Record = Mapping[str, Any]
 
+#: Rows, each with the name of its place for messages.
+Records = Iterator[tuple[str, Record]]
+
 # Names that speak for themselves when the caller names no column.
 USUAL = {
     "text": ("text", "document", "body", "content"),
@@ -33,7 +36,7 @@ _MAX_FIELD = 2**31 - 1
 
 
 def read_table(
-    records: Iterator[tuple[str, Record]],
+    records: Records,
     name: str,
     text_options: TextOptions,
     *,
@@ -105,7 +108,7 @@ def csv_records(
     delimiter: str,
     quoted: bool,
     columns: Sequence[str] | None = None,
-) -> Iterator[tuple[str, Record]]:
+) -> Records:
     """Rows of a CSV or TSV file; the first line names the columns unless `columns` does."""
     with source.open() as stream:
         lines = iter_lines(stream, source.name, encoding)
@@ -127,7 +130,7 @@ def csv_records(
             yield f"{source.name}, line {number}", dict(zip(header, row, strict=True))
 
 
-def jsonl_records(source: Source, encoding: str | None) -> Iterator[tuple[str, Record]]:
+def jsonl_records(source: Source, encoding: str | None) -> Records:
     """Objects of a JSON lines file."""
     with source.open() as stream:
         for number, line in enumerate(iter_lines(stream, source.name, encoding), start=1):
@@ -143,7 +146,7 @@ def jsonl_records(source: Source, encoding: str | None) -> Iterator[tuple[str, R
             yield place, record
 
 
-def parquet_records(source: Source) -> Iterator[tuple[str, Record]]:
+def parquet_records(source: Source) -> Records:
     """Rows of a Parquet file, in batches; one inside an archive or compressed whole is read at once."""
     try:
         import pyarrow

@@ -22,15 +22,21 @@ def keep_words(counts: sp.csr_array, min_df: float = 1, max_df: float = 1.0, dro
     in scikit-learn; both ends are kept. Of the words that pass, the `drop_most_common` with the most tokens
     go (ties: the first column goes first).
     """
-    n_documents = counts.shape[0]
-    df = document_frequency(counts)
+    tokens = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
+    return keep_of(document_frequency(counts), tokens, counts.shape[0], min_df, max_df, drop_most_common)
+
+
+def keep_of(
+    df: Array, tokens: Array, n_documents: int, min_df: float = 1, max_df: float = 1.0, drop_most_common: int = 0
+) -> Array:
+    """`keep_words` from each word's number of documents and of tokens."""
     low = _document_bound(min_df, n_documents, "min_df")
     high = _document_bound(max_df, n_documents, "max_df")
     if low > high:
         raise ValueError(f"min_df={min_df} is above max_df={max_df}: no word can pass both")
     mask = (df >= low) & (df <= high)
     if drop_most_common:
-        mask[_most_common(counts, mask, drop_most_common)] = False
+        mask[_most_common(tokens, mask, drop_most_common)] = False
     if not mask.any():
         raise ValueError(
             f"no word is left of {len(df)} with min_df={min_df}, max_df={max_df} and "
@@ -61,10 +67,9 @@ def _document_bound(value: float, n_documents: int, name: str) -> float:
     return float(value) * n_documents
 
 
-def _most_common(counts: sp.csr_array, mask: Array, number: int) -> Array:
+def _most_common(tokens: Array, mask: Array, number: int) -> Array:
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
         raise ValueError(f"drop_most_common={number!r} must be a whole number, 0 or more")
-    tokens = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
     candidates = np.flatnonzero(mask)
     order = np.argsort(-tokens[candidates], kind="stable")
     return candidates[order[:number]]

@@ -11,12 +11,12 @@ import operator
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from dask.sizeof import sizeof
-from dask.utils import is_dataframe_like
 from distributed import CancelledError, Client, Future, get_client, wait
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
@@ -26,7 +26,7 @@ from bursty.engines.base import Engine
 from bursty.engines.chunks import Chunk, cut
 from bursty.engines.documents import Column, Documents, Size
 from bursty.kernels import threads
-from bursty.validation import Collection, check_counts
+from bursty.validation import Collection, check_counts, stack_documents
 
 Array = np.ndarray[Any, Any]
 #: A function and its arguments.
@@ -70,7 +70,8 @@ class DaskEngine(Engine):
                 sizes = [Size.of(chunk) for chunk in chunks]
                 tasks = [(_itself, chunk) for chunk in chunks]
             placed = _spread(self.client, tasks, sizes)
-        return DaskDocuments(self.client, placed, sizes, counts.shape[1])
+        n_words = counts.n_words if isinstance(counts, Collection) else counts.shape[1]
+        return DaskDocuments(self.client, placed, sizes, n_words)
 
 
 class DaskDocuments(Documents):
@@ -193,13 +194,13 @@ def _finish(futures: Sequence[Future]) -> None:
 def _cut_collection(client: Client, counts: Collection) -> tuple[list[Task], list[Size]]:
     """Tasks that make chunks of the usual size from the blocks of a collection, whatever size these have."""
     blocks = client.compute(_blocks(counts.values))
-    checked = [client.submit(_checked, block, counts.integer, counts.owner, pure=False) for block in blocks]
+    counts = replace(counts, values=None)  # the rest travels with the blocks
+    checked = [client.submit(_checked, block, counts, pure=False) for block in blocks]
     facts = client.gather([client.submit(_block_facts, block, pure=False) for block in checked])
-    widths = {width for width, _ in facts}
-    if widths != {counts.shape[1]}:
-        raise ValueError(f"the blocks of X have {sorted(widths)} columns, but X has {counts.shape[1]} words")
-    ends = np.cumsum([len(cells) for _, cells in facts])
-    cells = np.concatenate([cells for _, cells in facts])
+    ends = np.cumsum([len(cells) for cells in facts])
+    cells = np.concatenate(facts)
+    if not len(cells):
+        raise ValueError(f"X has no documents, and {counts.owner} needs at least one")
     tasks: list[Task] = []
     sizes = []
     for start in range(0, len(cells), SHARD_SIZE):
@@ -213,20 +214,23 @@ def _cut_collection(client: Client, counts: Collection) -> tuple[list[Task], lis
 
 
 def _blocks(values: Any) -> list[Any]:
-    if is_dataframe_like(values):
+    """Of an array, a data frame or a bag."""
+    if not hasattr(values, "rechunk"):
         return list(values.to_delayed())
-    if values.ndim != 2:
-        raise ValueError(f"Expected 2D array, got {values.ndim}D Dask array instead: give documents x words")
     return list(values.rechunk({1: -1}).to_delayed().ravel())
 
 
-def _checked(block: Any, integer: bool, owner: str) -> sp.csr_array:
-    return check_counts(block, integer=integer, owner=owner)
+def _checked(block: Any, counts: Collection) -> sp.csr_array:
+    """A block as canonical counts; that of a bag is a list of documents."""
+    table = stack_documents(block) if isinstance(block, list) else block
+    if not table.shape[0]:
+        return sp.csr_array((0, counts.n_words), dtype=np.int32 if counts.integer else np.float64)
+    return check_counts(table, integer=counts.integer, owner=counts.owner, n_words=counts.n_words)
 
 
-def _block_facts(block: sp.csr_array) -> tuple[int, Array]:
-    """Words, and the number of them in each document."""
-    return block.shape[1], np.diff(block.indptr)
+def _block_facts(block: sp.csr_array) -> Array:
+    """Words of each document."""
+    return np.diff(block.indptr)
 
 
 def _stacked(start: int, n_documents: int, *blocks: sp.csr_array) -> Chunk:
