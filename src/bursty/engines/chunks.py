@@ -101,8 +101,9 @@ class Chunk:
     @classmethod
     def from_orders(cls, by_document: tuple[Array, Array, Array], by_word: tuple[Array, Array, Array]) -> Chunk:
         """A chunk whose walk by word is known already: (starts, columns or rows, values) of each."""
-        starts, indices, values = by_document
-        chunk = cls(sp.csr_array((values, indices, starts), shape=(len(starts) - 1, len(by_word[0]) - 1)))
+        chunk = cls.__new__(cls)  # scipy would copy arrays that are parts of a larger one
+        chunk.indptr, chunk.indices, chunk.values = by_document
+        chunk.n_documents, chunk.n_words = len(by_document[0]) - 1, len(by_word[0]) - 1
         chunk.__dict__["_by_word"] = by_word
         return chunk
 
@@ -142,7 +143,8 @@ class Chunk:
         """Sum of log Gamma(x_w) over the words of each document: what repeating words costs whatever they are."""
         largest = int(self.values.max(initial=0))
         if largest < _MANY:
-            return self.row_sums(gammaln(np.maximum(np.arange(largest + 1.0), 1.0))[self.values])
+            table = gammaln(np.maximum(np.arange(largest + 1.0), 1.0))
+            return self._gather(self.indptr, self.values, table[:, None])[:, 0]
         return self.row_sums(gammaln(self.values.astype(np.float64)))
 
     @cached_property
