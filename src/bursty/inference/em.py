@@ -26,6 +26,7 @@ import numpy as np
 
 from bursty.engines import Chunk, Column, Documents, Resp
 from bursty.families.base import Family, Parameters, Statistics
+from bursty.inference.checkpoint import Keeper
 from bursty.kernels.posterior import posterior
 
 Array = np.ndarray[Any, Any]
@@ -173,3 +174,32 @@ def anneal(
         run.step(problem, schedule)
         on_iteration(run)
     return run
+
+
+def best_of(
+    problem: Problem,
+    start: Callable[[np.random.Generator], State],
+    n_runs: int,
+    rng: np.random.Generator,
+    schedule: Schedule,
+    on_iteration: Callable[[Run], None],
+    keeper: Keeper,
+) -> Run:
+    """The run of greatest likelihood among so many starts, or what is left of them after an interruption."""
+    kept = keeper.resume() or {"begun": 0, "best": None, "run": None, "rng": rng}
+    begun, best, run, rng = kept["begun"], kept["best"], kept["run"], kept["rng"]
+
+    def after(run: Run) -> None:
+        on_iteration(run)
+        keeper.keep(lambda: {"begun": begun, "best": best, "run": run, "rng": rng})
+
+    while run is not None or begun < n_runs:
+        if run is None:
+            begun, run = begun + 1, Run(start(rng))
+        run = anneal(problem, run, schedule, after)
+        if best is None or run.trace.log_likelihood[-1] > best.trace.log_likelihood[-1]:
+            best = run
+        run = None
+    keeper.done()
+    assert best is not None
+    return best

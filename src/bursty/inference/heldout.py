@@ -10,6 +10,7 @@ closer to the truth for a long document, and what ``score`` uses.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from bursty.engines import Chunk
-from bursty.kernels import gibbs_heldout, threads
+from bursty.kernels import gibbs_counts, gibbs_heldout, threads
 from bursty.samplers import dcmlda, lda
 from bursty.samplers.tokens import State, Tokens, random_topics
 
@@ -26,6 +27,8 @@ Array = np.ndarray[Any, Any]
 # Word probabilities of pseudo documents below this underflow.
 _TINY = 1e-300
 _BLOCK = 64
+# Entries of a dense table that is made for some documents at a time.
+_TABLE = 2**24
 
 
 @dataclass(frozen=True)
@@ -65,15 +68,54 @@ def mixtures(chunk: Chunk, model: Model, seed: int, chains: ShortChains) -> Arra
     """Posterior topic mixture of each document: the mean over the chains' sweeps after burn-in, D x K."""
     tokens = Tokens.by_content(chunk)
     counts = np.zeros((chunk.n_documents, len(model.alpha)))
+    for topics in _samples(tokens, model, seed, chains):
+        counts += tokens.document_topics(topics, len(model.alpha))
+    mixture = counts / (chains.n_chains * chains.n_samples) + model.alpha
+    return mixture / mixture.sum(axis=1, keepdims=True)
+
+
+def cell_topics(chunk: Chunk, model: Model, seed: int, chains: ShortChains) -> tuple[Array, ...]:
+    """Posterior topics of each cell, a word of a document.
+
+    Returns
+    -------
+    Cells of each document; word, count, most probable topic and number of topics of each cell; these topics, and the
+    share of the cell's tokens that each had over the chains' sweeps.
+    """
+    n_topics, n_samples = len(model.alpha), chains.n_chains * chains.n_samples
+    best, sizes, columns, shares = [], [], [], []
+    for block in _blocks(chunk, n_topics):
+        tokens = Tokens.by_content(block)
+        table = np.zeros((len(block.indices), n_topics), dtype=np.int32)
+        for topics in _samples(tokens, model, seed, chains):
+            threads.run(gibbs_counts.add_by_cell, tokens.cell_first, tokens.cell_first, topics, table)
+        cells, found = np.nonzero(table)
+        best.append(table.argmax(axis=1).astype(np.int32))
+        sizes.append(np.count_nonzero(table, axis=1))
+        columns.append(found.astype(np.int32))
+        shares.append(table[cells, found] / (block.values[cells] * float(n_samples)))
+    parts = (np.concatenate(part) for part in (best, sizes, columns, shares))
+    return np.diff(chunk.indptr), chunk.indices, chunk.values, *parts
+
+
+def _blocks(chunk: Chunk, n_topics: int) -> Iterator[Chunk]:
+    """The documents, so many at a time that their cells x topics fit into memory with ease."""
+    starts, start = chunk.indptr * np.int64(n_topics), 0
+    while start < chunk.n_documents:
+        stop = max(start + 1, int(np.searchsorted(starts, starts[start] + _TABLE, side="right")) - 1)
+        yield Chunk(chunk.counts[start:stop])
+        start = stop
+
+
+def _samples(tokens: Tokens, model: Model, seed: int, chains: ShortChains) -> Iterator[Array]:
+    """Topics of the tokens after each sweep that counts."""
     for chain in range(chains.n_chains):
         # Chains differ in their seed; within one, sweeps have numbers.
         state = State(tokens, random_topics(tokens, len(model.alpha), seed + chain))
         for number in range(chains.burn_in + chains.n_samples):
             state = renew(state, model, seed + chain, number)
             if number >= chains.burn_in:
-                counts += tokens.document_topics(state.topics, len(model.alpha))
-    mixture = counts / (chains.n_chains * chains.n_samples) + model.alpha
-    return mixture / mixture.sum(axis=1, keepdims=True)
+                yield state.topics
 
 
 def renew(state: State, model: Model, seed: int, number: int) -> State:

@@ -8,6 +8,7 @@ fitted by EM with deterministic annealing (`bursty.inference.em`) from one of th
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -321,28 +322,15 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
     def _best_run(
         self, problem: Problem, labels: Array | None, rng: np.random.Generator, schedule: em.Schedule, keeper: Keeper
     ) -> em.Run:
-        """The starts, one after the other, or what is left of them after an interruption; the best is kept."""
-        kept = keeper.resume()
-        begun, best, run = (kept["begun"], kept["best"], kept["run"]) if kept else (0, None, None)
-        rng = kept["rng"] if kept else rng
         n_runs = 1 if self._continues() else self.n_init
-        steps = len(schedule.temperatures) * schedule.max_iter
-        while run is not None or begun < n_runs:
-            with progress("clustering", steps, bool(self.verbose)) as report:
-                if run is None:
-                    begun, run = begun + 1, em.Run(self._start(problem, labels, rng))
+        steps = n_runs * len(schedule.temperatures) * schedule.max_iter
+        with progress("clustering", steps, bool(self.verbose)) as report:
 
-                def on_iteration(run: em.Run, begun: int = begun, best: em.Run | None = best) -> None:
-                    report(f"T = {run.trace.temperature[-1]:g}, log-likelihood {run.trace.log_likelihood[-1]:.4f}")
-                    keeper.keep(lambda: {"begun": begun, "best": best, "run": run, "rng": rng})
+            def on_iteration(run: em.Run) -> None:
+                report(f"T = {run.trace.temperature[-1]:g}, log-likelihood {run.trace.log_likelihood[-1]:.4f}")
 
-                run = em.anneal(problem, run, schedule, on_iteration)
-            if best is None or run.trace.log_likelihood[-1] > best.trace.log_likelihood[-1]:
-                best = run
-            run = None
-        keeper.done()
-        assert best is not None
-        return best
+            start = partial(self._start, problem, labels)
+            return em.best_of(problem, start, n_runs, rng, schedule, on_iteration, keeper)
 
     def _finish(self, problem: Problem, state: em.State, expectation: em.Expectation) -> None:
         """Smooth the components, then label the documents with them."""

@@ -1,0 +1,73 @@
+"""Statistics of documents that come in chunks without end: a mean in which old chunks fade.
+
+    mean <- (1 - step_t) mean + step_t (statistics of chunk t, per document),     step_t = (t + 2)^-0.6
+
+the steps of online EM, small enough to settle and large enough to forget where it began. What has faded below
+`FORGOTTEN` is let go, so that the mean stays as large as what recent documents have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.engines import Levels
+from bursty.families.base import Statistics
+
+Array = np.ndarray[Any, Any]
+
+# Weights, per document, that are taken for nothing.
+FORGOTTEN = 1e-9
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Mean statistics of a document, the documents so far, and the chunks since the first."""
+
+    mean: Any
+    n_documents: int
+    n_chunks: int = 0
+
+    @classmethod
+    def begin(cls, stats: Statistics, n_documents: int) -> Stream:
+        """From the statistics of the first documents."""
+        return cls(stats * (1.0 / n_documents), n_documents)
+
+    def mix(self, stats: Statistics, n_documents: int) -> Stream:
+        """With the statistics of one more chunk."""
+        step = (self.n_chunks + 3.0) ** -0.6
+        mean = self.mean * (1.0 - step) + stats * (step / n_documents)
+        return Stream(mean, self.n_documents + n_documents, self.n_chunks + 1)
+
+    def pack(self) -> dict[str, Any]:
+        """All of it in plain values and sparse tables, without what is forgotten."""
+        parts = {field.name: _packed(getattr(self.mean, field.name)) for field in fields(self.mean)}
+        return {"n_documents": self.n_documents, "n_chunks": self.n_chunks, "mean": parts}
+
+    @classmethod
+    def unpack(cls, kind: type[Statistics], packed: dict[str, Any]) -> Stream:
+        """The stream that was packed; ``kind`` is the class of its statistics."""
+        parts = {field.name: _unpacked(packed["mean"][field.name]) for field in fields(kind)}
+        return cls(kind(**parts), packed["n_documents"], packed["n_chunks"])
+
+
+def _packed(value: Any) -> Any:
+    if isinstance(value, Levels):
+        weights = _sparse(value.weights)
+        kept = np.diff(weights.indptr) > 0
+        levels = {"items": value.items[kept], "values": value.values[kept], "weights": weights[kept]}
+        return {**levels, "n_items": value.n_items}
+    return _sparse(value) if isinstance(value, np.ndarray) else float(value)
+
+
+def _unpacked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Levels(value["items"], value["values"], value["weights"].toarray(), value["n_items"])
+    return value.toarray() if sp.issparse(value) else value
+
+
+def _sparse(table: Array) -> sp.csr_array:
+    return sp.csr_array(np.where(table > FORGOTTEN, table, 0.0))
