@@ -13,7 +13,7 @@ $(VENV)/.installed-%: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[$*]"
 	@touch $@
 
-demo: $(VENV)/.installed-demo
+demo: $(VENV)/.installed-demo,report
 	$(BIN)/python -m bursty.demo
 
 test: $(VENV)/.installed-test

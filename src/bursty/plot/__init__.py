@@ -1,0 +1,36 @@
+"""Plots with matplotlib: data, fits and what they found.
+
+One file a subject: `counts`, `comparison`, `traces`, `clusters`, `topics`, `selection`, `calibration`; `style` has the
+look of all. Every function takes data or fitted models and an optional ``ax``, and gives back the axes. matplotlib is
+imported by the first plot, not before.
+
+This folder may import `bursty.families`, `bursty.engines`, `bursty.corpus` and `bursty.metrics`.
+"""
+
+from __future__ import annotations
+
+from bursty.plot.calibration import reliability, reliability_bins
+from bursty.plot.clusters import cluster_sizes, cluster_words, confusion, similarity
+from bursty.plot.comparison import parameters, probabilities, runs
+from bursty.plot.counts import count_probabilities, simplex
+from bursty.plot.selection import likelihoods
+from bursty.plot.topics import topic_words, topics_over
+from bursty.plot.traces import trace
+
+__all__ = [
+    "cluster_sizes",
+    "cluster_words",
+    "confusion",
+    "count_probabilities",
+    "likelihoods",
+    "parameters",
+    "probabilities",
+    "reliability",
+    "reliability_bins",
+    "runs",
+    "similarity",
+    "simplex",
+    "topic_words",
+    "topics_over",
+    "trace",
+]

@@ -1,0 +1,111 @@
+"""Two things against each other: two families on the same documents, quality of a run against its likelihood."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bursty.families import get_family
+from bursty.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = np.ndarray[Any, Any]
+
+_PARAMETER = {"multinomial": "theta_", "dcm": "alpha_", "edcm": "beta_"}
+
+
+def probabilities(first: Any, second: Any, X: Any, *, ax: Axes | None = None) -> Axes:
+    """Log-probability of each document under two fitted families, such as DCM and EDCM ([Elkan2006] Figure 1).
+
+    Parameters
+    ----------
+    first, second : fitted families
+        Horizontal and vertical.
+    X : documents x words counts
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    ax = style.axes(ax, width=4.6, height=4.6)
+    names = [get_family(model).name.upper() for model in (first, second)]
+    _against(ax, first.log_prob(X), second.log_prob(X))
+    return style.finish(ax, "Each dot a document", *(f"log-probability, {name}" for name in names))
+
+
+def parameters(first: Any, second: Any, *, ax: Axes | None = None) -> Axes:
+    """Parameter of each word in two fitted families, such as DCM and EDCM ([MadsenEDCM] Figure 1).
+
+    Parameters
+    ----------
+    first, second : fitted families of the same words
+        Horizontal and vertical, both on logarithmic scales; words with a parameter of 0 are left out.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    values = [_parameter(model) for model in (first, second)]
+    if values[0].shape != values[1].shape:
+        raise ValueError(f"the families were fitted on {len(values[0])} and {len(values[1])} words: fit the same")
+    ax = style.axes(ax, width=4.6, height=4.6)
+    shown = (values[0] > 0) & (values[1] > 0)
+    _against(ax, values[0][shown], values[1][shown])
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    names = [
+        f"{_PARAMETER[get_family(model).name][:-1]} of {get_family(model).name.upper()}" for model in (first, second)
+    ]
+    return style.finish(ax, "Each dot a word", *names)
+
+
+def runs(results: Mapping[str, Any], *, xlabel: str = "perplexity", ax: Axes | None = None) -> Axes:
+    """Perplexity of each run against the mutual information of its clusters with the truth ([Elkan2006] Figure 2).
+
+    Parameters
+    ----------
+    results : mapping of str to (perplexities, mutual informations)
+        A cloud for each method: one value a run in both sequences.
+    xlabel : str
+        What is on the horizontal axis, if not perplexity.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    if not results:
+        raise ValueError("results is empty: give at least one method")
+    ax = style.axes(ax)
+    for (name, pair), mark in zip(results.items(), style.marks(), strict=False):
+        x, y = (np.asarray(values, dtype=np.float64) for values in pair)
+        if x.shape != y.shape or x.ndim != 1:
+            raise ValueError(f"{name}: give as many perplexities as mutual informations, not {x.shape} and {y.shape}")
+        ax.scatter(x, y, s=26, marker=mark.marker, facecolor="none", edgecolor=mark.colour, label=style.short(name))
+    ax.legend(frameon=False, fontsize="small")
+    return style.finish(ax, "Each mark a run", xlabel, "mutual information with the labels (nats)")
+
+
+def _parameter(model: Any) -> Array:
+    name = get_family(model).name
+    if name not in _PARAMETER:
+        raise ValueError(f"{name} has no parameter for each word's weight: compare multinomial, DCM and EDCM")
+    check_is_fitted(model)
+    return np.asarray(getattr(model, _PARAMETER[name]), dtype=np.float64)
+
+
+def _against(ax: Axes, x: Array, y: Array) -> None:
+    """Dots, and the line where both are equal."""
+    ax.scatter(x, y, s=9, color=style.COLOURS[0], alpha=0.5, linewidth=0)
+    finite = np.concatenate([x[np.isfinite(x)], y[np.isfinite(y)]])
+    if len(finite):
+        ends = [finite.min(), finite.max()]
+        ax.plot(ends, ends, color=style.INK, linewidth=0.8, linestyle="--", label="equal")
+        ax.legend(frameon=False, fontsize="small")

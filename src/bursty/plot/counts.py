@@ -1,0 +1,141 @@
+"""How often words occur in a document: what the data do, and what a family makes likely."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import gammaln
+
+from bursty.engines import Chunk
+from bursty.families import get_family
+from bursty.families.base import FamilyEstimator
+from bursty.families.dcm import DCMParameters
+from bursty.families.edcm import EDCMParameters
+from bursty.families.multinomial import MultinomialParameters
+from bursty.metrics import CountProbabilities
+from bursty.metrics import count_probabilities as count
+from bursty.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = np.ndarray[Any, Any]
+
+_PARAMETERS: dict[str, Any] = {
+    "multinomial": MultinomialParameters,
+    "dcm": DCMParameters,
+    "edcm": EDCMParameters,
+}
+
+
+def count_probabilities(
+    data: Any, *, label: str = "", markers: bool = True, ax: Axes | None = None, **options: Any
+) -> Axes:
+    """Probability that a word occurs exactly x times, by how common it is ([Madsen2005] Figures 1, 2 and 4).
+
+    Parameters
+    ----------
+    data : CountProbabilities, or documents x words counts
+        What `bursty.metrics.count_probabilities` gives, or what it takes.
+    label : str, optional
+        Whose curves they are, for the legend: draw several into the same axes to compare.
+    markers : bool
+        Dots for every point; without, lines alone (a model over the data).
+    ax : Axes, optional
+    **options
+        Passed to `bursty.metrics.count_probabilities` where ``data`` are documents.
+
+    Returns
+    -------
+    Axes
+    """
+    if isinstance(data, CountProbabilities) and options:
+        raise TypeError(f"curves that are counted already take no {', '.join(sorted(options))}")
+    curves = data if isinstance(data, CountProbabilities) else count(data, **options)
+    ax = style.axes(ax)
+    for (group, values), mark in zip(curves.probabilities.items(), style.marks(), strict=False):
+        shown = np.where(values > 0, values, np.nan)
+        if not np.isfinite(shown).any():
+            continue
+        look = {"marker": mark.marker, "markersize": 3, "linewidth": 0.8} if markers else {"linestyle": "--"}
+        name = f"{group} ({label})" if label else f"{group}: {curves.n_words[group]:,} words"
+        ax.plot(curves.counts, shown, color=mark.colour, label=name, **look)
+    ax.set_yscale("log")
+    ax.legend(frameon=False, fontsize="small")
+    return style.finish(ax, "How often a word occurs in a document", "occurrences in a document", "probability")
+
+
+def simplex(
+    parameters: Any,
+    n: int = 50,
+    *,
+    family: str = "dcm",
+    words: Any = None,
+    bar: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Probabilities of all counts of three words in a document of n words ([Madsen2005] Figures 3 and 5).
+
+    Each corner is a document of one word only; burstiness moves probability to edges and corners.
+
+    Parameters
+    ----------
+    parameters : three numbers, or a fitted family of three words
+        theta, alpha or beta.
+    n : int
+        Words of a document.
+    family : {"multinomial", "dcm", "edcm"}
+        What the numbers are parameters of. EDCM probabilities are as published: they sum to less than 1.
+    words : sequence of three str, optional
+        Names of the corners.
+    bar : bool
+        With a colour bar.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
+        raise ValueError(f"n must be a whole number of words, one or more, not {n!r}")
+    first, second = (values.ravel() for values in np.mgrid[0 : n + 1, 0 : n + 1])
+    inside = first + second <= n
+    counts = np.stack([first[inside], second[inside], n - first[inside] - second[inside]], axis=1).astype(np.int32)
+    probabilities = np.exp(_log_prob(parameters, counts, family))
+    names = ["word 1", "word 2", "word 3"] if words is None else [style.short(word) for word in words]
+    if len(names) != 3:
+        raise ValueError(f"a simplex has three corners, but words has {len(names)} names")
+    ax = style.axes(ax, width=5.0, height=4.4)
+    x, y = counts[:, 1] / n + counts[:, 2] / (2 * n), counts[:, 2] * np.sqrt(0.75) / n
+    area = ax.tripcolor(x, y, probabilities, shading="gouraud", cmap=style.SHADES, vmin=0.0)
+    for name, (left, up), side in zip(
+        names, ((0, 0), (1, 0), (0.5, np.sqrt(0.75))), ("top", "top", "bottom"), strict=True
+    ):
+        ax.text(left, up + (0.02 if side == "bottom" else -0.02), name, ha="center", va=side, color=style.INK)
+    if bar:
+        ax.figure.colorbar(area, ax=ax, label=f"probability of the counts, n = {n}", shrink=0.8)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    name = get_family(parameters if isinstance(parameters, FamilyEstimator) else family).name
+    ax.set_title(f"Counts of three words: {name}", loc="left", fontsize="medium", color=style.INK)
+    return ax
+
+
+def _log_prob(parameters: Any, counts: Array, family: str) -> Array:
+    """Log-probability of each row of counts, all orders of the words together."""
+    if isinstance(parameters, FamilyEstimator):
+        if getattr(parameters, "n_features_in_", 3) != 3:
+            raise ValueError(f"a simplex has three words, but the family was fitted on {parameters.n_features_in_}")
+        return parameters.log_prob(counts, coefficient=True)
+    if family not in _PARAMETERS:
+        raise ValueError(f"family must be one of {', '.join(map(repr, _PARAMETERS))}, not {family!r}")
+    values = np.asarray(parameters, dtype=np.float64)
+    if values.shape != (3,) or not np.all(np.isfinite(values) & (values > 0)):
+        raise ValueError(f"a simplex needs three parameters above 0, not {parameters!r}")
+    if family == "multinomial":
+        values = values / values.sum()
+    chunk = Chunk(sp.csr_array(counts))
+    sequence = get_family(family).log_prob(chunk, _PARAMETERS[family](values[:, None]))[:, 0]
+    return sequence + gammaln(counts.sum(axis=1) + 1.0) - gammaln(counts + 1.0).sum(axis=1)

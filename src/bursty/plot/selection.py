@@ -1,0 +1,67 @@
+"""How many components or topics: likelihood against K."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bursty.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LABELS = {"heldout": "held-out log-likelihood of a document", "bic": "gain by BIC", "icl": "gain by ICL"}
+
+
+def likelihoods(selection: Any, *, ylabel: str | None = None, logx: bool = False, ax: Axes | None = None) -> Axes:
+    """Likelihood against the number of components or topics, with standard errors.
+
+    Parameters
+    ----------
+    selection : Selection, or mapping of str to (ks, scores) or (ks, scores, standard errors)
+        What `bursty.select_components` gives (the choice is marked); or a curve for each model, as in [Doyle2009]
+        Figures 2 and 3.
+    ylabel : str, optional
+        What the scores are.
+    logx : bool
+        Numbers of components on a logarithmic scale.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    chosen = getattr(selection, "n_components", None)
+    if chosen is not None:
+        curves: Mapping[str, Any] = {"": (selection.ks, selection.scores, selection.standard_errors)}
+        ylabel = ylabel or _LABELS.get(selection.criterion, selection.criterion)
+    elif isinstance(selection, Mapping) and selection:
+        curves = selection
+    else:
+        raise TypeError("give what select_components returns, or a mapping of names to (ks, scores)")
+    ax = style.axes(ax)
+    for (name, curve), mark in zip(curves.items(), style.marks(), strict=False):
+        ks, scores, *errors = (np.asarray(values, dtype=np.float64) for values in curve)
+        if ks.shape != scores.shape or ks.ndim != 1:
+            raise ValueError(
+                f"{name or 'selection'}: give one score for each number, not {scores.shape} for {ks.shape}"
+            )
+        look: dict[str, Any] = {"color": mark.colour, "marker": mark.marker, "linestyle": mark.dash, "capsize": 3.0}
+        ax.errorbar(ks, scores, yerr=errors[0] if errors else None, label=style.short(name) or None, **look)
+    if chosen is not None:
+        ax.axvline(chosen, color=style.INK, linewidth=0.8, linestyle=":")
+        ax.annotate(
+            f"chosen: {chosen}",
+            (chosen, 0.02),
+            (4, 0),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            fontsize="small",
+        )
+    elif any(curves):
+        ax.legend(frameon=False, fontsize="small")
+    if logx:
+        ax.set_xscale("log")
+    return style.finish(ax, "How many?", "components", ylabel or "log-likelihood")

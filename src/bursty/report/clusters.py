@@ -1,0 +1,294 @@
+"""The report of a clustering: `Mixture`, `DPMFS`, or whatever has ``labels_``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bursty.families import get_family
+from bursty.metrics import normalized_mutual_information
+from bursty.report import charts, documents
+from bursty.report.charts import Chart
+from bursty.report.content import DOCUMENTS, FAMILY_NAMES, Content, Panel
+from bursty.report.lookup import add_lookup, lookup, vocabulary
+from bursty.report.source import Source
+from bursty.report.text import percent
+
+Array = np.ndarray[Any, Any]
+
+WORDS = 12
+CORE_DOCUMENTS = 5
+MOST_LABELS = 24
+#: Documents are taken for those of the fit if so many of them are predicted to be where the fit put them.
+SAME_DOCUMENTS = 0.9
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """A clustering as the page reads it: clusters are numbered from 0, the largest first."""
+
+    source: Source
+    names: Array
+    codes: Array
+    confidence: Array | None
+
+    @classmethod
+    def of(cls, source: Source) -> Clusters:
+        """Clusters of the documents at hand, or of those of the fit."""
+        model, corpus = source.model, source.corpus
+        confidence = None
+        labels = np.asarray(model.labels_)
+        if corpus is not None and hasattr(model, "predict_proba"):
+            posterior = model.predict_proba(corpus)
+            predicted, confidence = posterior.argmax(axis=1), posterior.max(axis=1)
+            # A sampler's labels of the fit are those of its chain, which prediction need not give back exactly.
+            if len(labels) != len(predicted) or np.mean(labels == predicted) < SAME_DOCUMENTS:
+                labels = predicted
+        elif corpus is not None and len(corpus) != len(labels):
+            raise ValueError(
+                f"the corpus has {len(corpus):,} documents, but {type(model).__name__} was fitted on {len(labels):,}: "
+                "give those"
+            )
+        names, first = np.unique(labels, return_inverse=True)
+        order = np.argsort(-np.bincount(first), kind="stable")
+        return cls(source, names[order], np.argsort(order)[first], confidence)
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return len(self.names)
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Documents of each."""
+        return np.bincount(self.codes, minlength=self.n)
+
+    @cached_property
+    def tokens(self) -> Array:
+        """Tokens of each word in the documents of each cluster."""
+        assert self.source.corpus is not None
+        return np.asarray((documents.members(self.codes) @ self.source.corpus.counts).todense())
+
+    def scores(self, by: str) -> Array | None:
+        """Clusters x words: by the model's own measure, or by the tokens of the documents."""
+        model = self.source.model
+        if hasattr(model, "word_scores"):
+            return np.asarray(model.word_scores(by))[self.names]
+        if self.source.corpus is None:
+            return None
+        p = self.tokens / np.maximum(self.tokens.sum(axis=1, keepdims=True), 1.0)
+        q = self.tokens.sum(axis=0) / max(1.0, float(self.tokens.sum()))
+        scores = p if by == "parameter" else p * np.log(np.maximum(p, 1e-300) / np.maximum(q, 1e-300))
+        chosen = getattr(model, "discriminative_", None)
+        return scores if chosen is None or by == "parameter" else np.where(chosen, scores, -np.inf)
+
+    @cached_property
+    def titles(self) -> list[str]:
+        """A number and three words."""
+        scores = self.scores("discriminative")
+        if scores is None:
+            return [f"{i + 1}" for i in range(self.n)]
+        return [f"{i + 1}: " + ", ".join(best_words(self.source, row, 3)) for i, row in enumerate(scores)]
+
+
+def best_words(source: Source, scores: Array, n: int) -> list[str]:
+    """The n words of the largest scores."""
+    best = np.argsort(-scores, kind="stable")[:n]
+    return [str(source.words[w]) for w in best if scores[w] > 0]
+
+
+def cluster_content(source: Source) -> Content:
+    """What the page says."""
+    clusters = Clusters.of(source)
+    n_documents = len(clusters.codes)
+    kind = type(source.model).__name__
+    sizes = [int(size) for size in clusters.sizes]
+    content = Content(
+        title=f"{clusters.n} cluster{'s' if clusters.n > 1 else ''} in {n_documents:,} documents",
+        lead=f"Found by {kind}{_components(source.model)}. {_how_alike(sizes)}{_empty(clusters)}",
+        tiles=_tiles(clusters),
+        panels=[],
+    )
+    content.charts["sizes"] = charts.bars(clusters.titles, sizes, "documents", "Documents of each cluster.")
+    overview = ["sizes"]
+    if source.corpus is not None:
+        content.charts["map"] = _map(clusters)
+        overview.insert(0, "map")
+        if (split := _label_split(clusters)) is not None:
+            content.charts["labels"] = split
+            overview.append("labels")
+    values = {"charts": overview, "words": _discriminative(source)}
+    content.panels += [Panel("overview", "Overview", "overview.html", values)]
+    content.panels += [Panel("clusters", "Clusters", "clusters.html", {"cards": _cards(clusters)})]
+    if source.corpus is not None:
+        _add_documents(content, clusters)
+        marks = getattr(source.model, "inclusion_prob_", None)
+        shares = clusters.tokens / np.maximum(clusters.tokens.sum(axis=0), 1.0)
+        content.data["vocabulary"] = vocabulary(source)
+        content.panels.append(DOCUMENTS)
+        add_lookup(content, lookup(source, shares, clusters.titles, "cluster", marks))
+    return content
+
+
+def _add_documents(content: Content, clusters: Clusters) -> None:
+    columns = [documents.code_column("Cluster", clusters.titles, clusters.codes)]
+    if clusters.confidence is not None:
+        columns.append(documents.share_column("Certainty", clusters.confidence))
+    names = clusters.source.document_names(len(clusters.codes))
+    content.data["documents"] = documents.document_table(clusters.source, names, columns)
+
+
+def _map(clusters: Clusters) -> Chart:
+    source = clusters.source
+    places = documents.by_cluster(source, clusters.codes, getattr(source.model, "discriminative_", None))
+    labels = source.label_texts or [""] * len(clusters.codes)
+    return documents.document_map(
+        places, clusters.codes, clusters.titles, source.document_names(len(clusters.codes)), labels
+    )
+
+
+def _components(model: Any) -> str:
+    if not hasattr(model, "family"):
+        return ""
+    return f" with {FAMILY_NAMES[get_family(model.family).name]} components"
+
+
+def _empty(clusters: Clusters) -> str:
+    """Components that nothing is in are not shown, but told."""
+    empty = len(getattr(clusters.source.model, "weights_", ())) - clusters.n
+    return f" {empty} more component{'s have' if empty > 1 else ' has'} no document." if empty > 0 else ""
+
+
+def _how_alike(sizes: list[int]) -> str:
+    if len(sizes) == 1:
+        return "All documents are alike to it."
+    total = sum(sizes)
+    return f"The largest has {percent(sizes[0] / total)} of the documents, the smallest {percent(sizes[-1] / total)}."
+
+
+def _tiles(clusters: Clusters) -> list[tuple[str, str]]:
+    model = clusters.source.model
+    tiles = [("documents", f"{len(clusters.codes):,}"), ("clusters", str(clusters.n))]
+    if clusters.confidence is not None:
+        tiles.append(("mean certainty", percent(float(clusters.confidence.mean()))))
+    labels = _single_labels(clusters.source)
+    if labels is not None:
+        agreement = normalized_mutual_information(labels, clusters.codes)
+        tiles.append(("agreement with labels (NMI)", f"{agreement:.2f}"))
+    if hasattr(model, "discriminative_"):
+        tiles.append(("words that tell apart", f"{int(np.sum(model.discriminative_)):,}"))
+    return tiles
+
+
+def _single_labels(source: Source) -> list[str] | None:
+    labels = None if source.corpus is None or source.corpus.is_multilabel else source.label_texts
+    return labels if labels is not None and len(set(labels)) > 1 else None
+
+
+def _label_split(clusters: Clusters) -> Chart | None:
+    """What the clusters are made of, by the labels that documents came with."""
+    labels = _single_labels(clusters.source)
+    if labels is None:
+        return None
+    names, codes = np.unique(np.array([label or "(none)" for label in labels], dtype=object), return_inverse=True)
+    common = np.argsort(-np.bincount(codes), kind="stable")[:MOST_LABELS]
+    parts = [str(names[c]) for c in common] + (["(others)"] if len(names) > len(common) else [])
+    place = np.full(len(names), len(common))
+    place[common] = np.arange(len(common))
+    table = np.zeros((clusters.n, len(parts)), dtype=int)
+    np.add.at(table, (clusters.codes, place[codes]), 1)
+    cells = [
+        {"group": clusters.titles[k], "part": part, "documents": int(table[k, i]), "order": i}
+        for k in range(clusters.n)
+        for i, part in enumerate(parts)
+        if table[k, i]
+    ]
+    caption = "The labels that documents came with, in each cluster."
+    if len(parts) <= len(charts.COLOURS):
+        return charts.stacked(cells, clusters.titles, parts, caption)
+    shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+    shaded = [
+        {"row": title, "column": part, "share": round(float(shares[k, i]), 4), "text": str(table[k, i])}
+        for k, title in enumerate(clusters.titles)
+        for i, part in enumerate(parts)
+    ]
+    return charts.heat(shaded, clusters.titles, parts, ("", ""), f"{caption} Shaded by share of the cluster.")
+
+
+def _discriminative(source: Source) -> list[tuple[str, str]] | None:
+    """The words by which a model with feature selection tells clusters apart, most certain first."""
+    chosen = getattr(source.model, "discriminative_", None)
+    if chosen is None:
+        return None
+    probability = np.asarray(getattr(source.model, "inclusion_prob_", chosen), dtype=np.float64)
+    order = np.argsort(-probability, kind="stable")[:60]
+    return [(str(source.words[w]), percent(float(probability[w]))) for w in order if chosen[w]]
+
+
+def _cards(clusters: Clusters) -> list[dict[str, Any]]:
+    """What each cluster is about."""
+    source = clusters.source
+    told, common = clusters.scores("discriminative"), clusters.scores("parameter")
+    central = _central(clusters)
+    names = source.document_names(len(clusters.codes))
+    cards = []
+    for k in range(clusters.n):
+        rows = np.flatnonzero(clusters.codes == k)
+        cards.append(
+            {
+                "title": f"Cluster {k + 1}",
+                "size": int(clusters.sizes[k]),
+                "share": percent(clusters.sizes[k] / len(clusters.codes)),
+                "distinguishing": None if told is None else best_words(source, told[k], WORDS),
+                "common": None if common is None else best_words(source, common[k], WORDS),
+                "facts": _facts(clusters, k, rows),
+                "central": [names[d] for d in central[k]] if central else [],
+                "labels": _labels_of(source, rows),
+            }
+        )
+    return cards
+
+
+def _facts(clusters: Clusters, k: int, rows: Array) -> list[tuple[str, str]]:
+    source, facts = clusters.source, []
+    if clusters.confidence is not None:
+        facts.append(("Certainty", percent(float(clusters.confidence[rows].mean()))))
+    if source.corpus is not None:
+        part = source.corpus.counts[rows]
+        if part.nnz:
+            facts.append(("Burstiness", f"{part.data.sum() / part.nnz:.2f} tokens for each word that occurs"))
+    family = getattr(source.model, "family", None)
+    weighs = family is not None and get_family(family).name in ("dcm", "edcm")
+    if weighs and not hasattr(source.model, "discriminative_"):
+        s = float(np.asarray(source.model.components_)[clusters.names[k]].sum())
+        facts.append(("s", f"{s:,.0f} (the smaller, the burstier)"))
+    for name, values in source.groupings.items():
+        if values.dtype.kind in "iuf" and np.isfinite(values[rows].astype(np.float64)).all():
+            low, high = np.quantile(values[rows].astype(np.float64), [0.1, 0.9], method="nearest")
+            facts.append((name.capitalize(), f"mostly {low:g} to {high:g}" if low < high else f"{low:g}"))
+    return facts
+
+
+def _central(clusters: Clusters) -> list[Array]:
+    """The rows of the documents at the core of each cluster."""
+    source = clusters.source
+    if source.corpus is None:
+        return []
+    if hasattr(source.model, "core_documents"):
+        found = source.model.core_documents(source.corpus, CORE_DOCUMENTS)
+        return [found[name] for name in clusters.names]
+    near = documents.likeness(source.tfidf, clusters.codes)[np.arange(len(clusters.codes)), clusters.codes]
+    members = [np.flatnonzero(clusters.codes == k) for k in range(clusters.n)]
+    return [own[np.argsort(-near[own], kind="stable")[:CORE_DOCUMENTS]] for own in members]
+
+
+def _labels_of(source: Source, rows: Array) -> list[tuple[str, str]]:
+    labels = _single_labels(source)
+    if labels is None:
+        return []
+    names, sizes = np.unique(np.array([labels[d] or "(none)" for d in rows], dtype=object), return_counts=True)
+    order = np.argsort(-sizes, kind="stable")[:4]
+    return [(str(names[i]), percent(sizes[i] / len(rows))) for i in order]

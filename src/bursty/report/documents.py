@@ -1,0 +1,140 @@
+"""Documents on a page: a map in two dimensions, and a table to search and sort."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.extmath import randomized_svd
+
+from bursty.report import charts
+from bursty.report.charts import Chart
+from bursty.report.source import Source
+from bursty.report.text import numbers
+
+Array = np.ndarray[Any, Any]
+
+#: Dots that a reader can still tell apart, and a phone can still draw.
+MOST_DOTS = 3000
+#: Up to so many groups, two principal directions keep them apart.
+FEW_GROUPS = 8
+
+
+def principal(scores: Array) -> Array:
+    """The two directions in which the rows differ most: rows x 2, signs fixed."""
+    centred = scores - scores.mean(axis=0)
+    _, vectors = np.linalg.eigh(centred.T @ centred)
+    best = vectors[:, ::-1][:, :2]
+    best = best * np.where(best[np.abs(best).argmax(axis=0), np.arange(best.shape[1])] < 0, -1.0, 1.0)
+    placed = centred @ best
+    return placed if placed.shape[1] == 2 else np.column_stack([placed, np.zeros(len(placed))])
+
+
+def by_cluster(source: Source, labels: Array, words: Array | None = None) -> Array:
+    """Place documents by how much they are like the mean document of each cluster."""
+    table = source.tfidf if words is None else sp.csr_array(source.tfidf[:, np.flatnonzero(words)])
+    if len(np.unique(labels)) > 1:
+        alike = likeness(table, labels)
+        return principal(alike) if alike.shape[1] <= FEW_GROUPS else between(alike, _apart(alike, labels))
+    if min(table.shape) < 3:
+        return np.zeros((table.shape[0], 2))
+    left, strengths, _ = randomized_svd(table, 2, random_state=0)
+    return np.asarray(left * strengths)
+
+
+def likeness(table: sp.csr_array, codes: Array) -> Array:
+    """Cosine of each document with the mean document of each group (codes count from 0): documents x groups."""
+    means = np.asarray((members(codes) @ table).todense())
+    means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-300)
+    return np.asarray(table @ means.T)
+
+
+def _apart(alike: Array, codes: Array) -> Array:
+    """Distances between groups: 1 less the mean likeness of the documents of one to the other, both ways."""
+    n = alike.shape[1]
+    mean = np.stack([alike[codes == k].mean(axis=0) for k in range(n)])
+    mean = mean / np.maximum(np.diag(mean), 1e-300)[:, None]
+    apart = np.clip(1.0 - (mean + mean.T) / 2.0, 0.05, None)
+    np.fill_diagonal(apart, 0.0)
+    return apart
+
+
+def between(weights: Array, distances: Array) -> Array:
+    """Place rows between anchors, one for each column, in proportion to their weights: rows x 2.
+
+    The anchors are as far from each other as ``distances`` say, as well as that can be in two dimensions. The weights
+    are raised to the power at which the largest of a row is 0.6 on average, so that groups gather and do not collapse.
+    """
+    anchors = _anchors(distances)
+    power = 1.0
+    for step in 2.0 ** np.arange(5, -7, -1):
+        if _sharpened(weights, power + step).max(axis=1).mean() <= 0.6:
+            power += step
+    return _sharpened(weights, power) @ anchors
+
+
+def _sharpened(weights: Array, power: float) -> Array:
+    raised = (weights / np.maximum(weights.max(axis=1, keepdims=True), 1e-300)) ** power
+    return raised / np.maximum(raised.sum(axis=1, keepdims=True), 1e-300)
+
+
+def _anchors(distances: Array) -> Array:
+    """Points in the plane with these distances, by classical scaling and then by majorising the stress."""
+    n = len(distances)
+    centre = np.eye(n) - 1.0 / n
+    values, vectors = np.linalg.eigh(-0.5 * centre @ distances**2 @ centre)
+    signs = np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(n)] < 0, -1.0, 1.0)
+    points = (vectors * signs)[:, -2:][:, ::-1] * np.sqrt(np.maximum(values[-2:][::-1], 1e-12))
+    for _ in range(300):
+        gaps = np.linalg.norm(points[:, None] - points[None], axis=2)
+        ratio = -np.divide(distances, gaps, out=np.zeros_like(gaps), where=gaps > 1e-12)
+        np.fill_diagonal(ratio, 0.0)
+        np.fill_diagonal(ratio, -ratio.sum(axis=1))
+        points = ratio @ points / n
+    return points
+
+
+def members(codes: Array) -> sp.csr_array:
+    """Groups x documents, 1 where a document is of a group."""
+    return sp.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
+
+
+def document_map(places: Array, groups: Array, titles: list[str], names: list[str], notes: list[str]) -> Chart:
+    """The map; with very many documents, every second or tenth of them."""
+    step = -(-len(places) // MOST_DOTS)
+    shown = np.arange(0, len(places), step)
+    x, y = (numbers(places[:, axis]) for axis in (0, 1))
+    points = [{"x": x[d], "y": y[d], "group": titles[groups[d]], "name": names[d], "note": notes[d]} for d in shown]
+    present = [k for k in range(len(titles)) if np.any(groups == k)]
+    middles = [
+        {
+            "x": float(np.median(places[groups == k, 0])),
+            "y": float(np.median(places[groups == k, 1])),
+            "text": titles[k].split(":")[0],
+        }
+        for k in present
+    ]
+    caption = "Each dot is a document; documents that are near each other use similar words."
+    if step > 1:
+        caption += f" Drawn: {len(shown):,} of {len(places):,}, evenly chosen."
+    return charts.scatter(points, [titles[k] for k in present], middles, caption)
+
+
+def document_table(source: Source, names: list[str], columns: list[dict[str, Any]]) -> dict[str, Any]:
+    """The table's columns: name, what the model says, what the corpus knows, length and keywords."""
+    table = [{"title": "Document", "type": "text", "values": names}, *columns, *source.facts()]
+    if source.corpus is None:
+        return {"columns": table, "keywords": None}
+    table.append({"title": "Tokens", "type": "number", "values": numbers(source.lengths)})
+    return {"columns": table, "keywords": source.keywords()}
+
+
+def share_column(title: str, shares: Array) -> dict[str, Any]:
+    """A column of percentages."""
+    return {"title": title, "type": "share", "values": numbers(np.floor(shares * 1e4) / 1e4)}
+
+
+def code_column(title: str, names: list[str], codes: Array) -> dict[str, Any]:
+    """A column of groups, which the table can also be narrowed down to."""
+    return {"title": title, "type": "code", "names": names, "values": [int(c) for c in codes], "filter": True}

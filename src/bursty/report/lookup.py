@@ -1,0 +1,54 @@
+"""Words on a page: type one, and see where it matters and how bursty it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bursty.metrics import burstiness
+from bursty.report import charts
+from bursty.report.content import Content, Panel
+from bursty.report.source import Source
+from bursty.report.text import numbers
+
+Array = np.ndarray[Any, Any]
+
+#: Groups that are sent for each word: those that have most of it.
+MOST_GROUPS = 6
+
+
+def lookup(source: Source, shares: Array, titles: list[str], what: str, marks: Array | None = None) -> dict[str, Any]:
+    """What the page knows about each word.
+
+    ``shares`` is groups x words: of each word, the part that each group has. ``marks`` are words to point out, with a
+    probability each.
+    """
+    kept = source.kept
+    part = shares[:, kept]
+    best = np.argsort(-part, axis=0, kind="stable")[:MOST_GROUPS]
+    pairs = [
+        [item for k in best[:, w] if part[k, w] >= 0.005 for item in (int(k), round(float(part[k, w]), 3))]
+        for w in range(len(kept))
+    ]
+    found: dict[str, Any] = {"groups": pairs, "titles": titles, "what": what}
+    if source.corpus is not None:
+        counts = source.corpus.counts
+        found["documents"] = numbers(np.bincount(counts.indices, minlength=source.n_words)[kept])
+        found["tokens"] = numbers(source.tokens[kept].astype(np.int64))
+        found["bursts"] = numbers(burstiness(counts, axis="word")[kept], 3)
+    if marks is not None:
+        found["marks"] = numbers(np.asarray(marks)[kept], 3)
+    return found
+
+
+def vocabulary(source: Source) -> list[str]:
+    """The words that the page knows, by number."""
+    return [str(word) for word in source.words[source.kept]]
+
+
+def add_lookup(content: Content, found: dict[str, Any]) -> None:
+    """The panel in which words are looked up."""
+    content.data["lookup"] = found
+    content.charts["word-groups"] = charts.word_groups()
+    content.panels.append(Panel("words", "Words", "words.html"))

@@ -1,0 +1,72 @@
+"""One HTML file: template, style, scripts, chart library and data, and nothing from anywhere else.
+
+The page's policy (Content-Security-Policy) lets a browser run the scripts that are in it, told by their hashes, and
+nothing else: no request leaves it, and text that came with the data cannot become a script.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from bursty.report.content import Content
+from bursty.report.text import to_json
+
+_SCRIPTS = ("dom.js", "charts.js", "tabs.js", "table.js", "words.js", "topics.js", "main.js")
+_MISSING = 'reports need jinja2 and vl-convert-python: pip install "bursty[report]"'
+
+
+def assemble(content: Content, *, named: bool) -> str:
+    """The page."""
+    data = {**content.data, "charts": {name: chart.spec for name, chart in content.charts.items()}}
+    library, script = chart_library(), "\n".join(_static(name) for name in _SCRIPTS)
+    return _template().render(
+        content=content,
+        named=named,
+        style=_static("report.css"),
+        library=library,
+        script=script,
+        policy=_policy(library, script),
+        data=to_json(data),
+    )
+
+
+@cache
+def chart_library() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script."""
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise ImportError(_MISSING) from error
+    script = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    # What would end or confuse a script element; inside a script's strings both spellings mean the same.
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+@cache
+def _template() -> Any:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise ImportError(_MISSING) from error
+    environment = Environment(
+        loader=PackageLoader("bursty.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html")
+
+
+@cache
+def _static(name: str) -> str:
+    return files("bursty.report").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def _policy(*scripts: str) -> str:
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:"

@@ -1,0 +1,162 @@
+"""What every page says: what was run, how it converged, how to cite it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from bursty.families import get_family
+from bursty.plot import traces
+from bursty.report import charts
+from bursty.report.content import Content, Panel
+from bursty.report.source import Source
+from bursty.report.text import LONGEST_NAME, clean, duration, numbers, value
+
+_KEYS = ("command", "data", "parameters", "seed", "versions", "started", "seconds")
+_PACKAGES = ("bursty", "numpy", "scipy", "scikit-learn", "numba")
+_MOST_POINTS = 400
+# What tells of convergence; a trace that has none of these is shown whole.
+_TRACED = ("log_likelihood", "log_joint", "n_clusters", "n_words")
+
+_PAPERS = {
+    "madsen2005": "R. E. Madsen, D. Kauchak and C. Elkan. Modeling word burstiness using the Dirichlet distribution. "
+    "Proceedings of the 22nd International Conference on Machine Learning (ICML), pages 545-552, 2005. "
+    "doi:10.1145/1102351.1102420",
+    "elkan2006": "C. Elkan. Clustering documents with an exponential-family approximation of the Dirichlet compound "
+    "multinomial distribution. Proceedings of the 23rd International Conference on Machine Learning (ICML), pages "
+    "289-296, 2006. doi:10.1145/1143844.1143881",
+    "doyle2009": "G. Doyle and C. Elkan. Accounting for burstiness in topic models. Proceedings of the 26th "
+    "International Conference on Machine Learning (ICML), pages 281-288, 2009.",
+    "yu2010": "G. Yu, R. Huang and Z. Wang. Document clustering via Dirichlet process mixture model with feature "
+    "selection. Proceedings of the 16th ACM SIGKDD International Conference on Knowledge Discovery and Data Mining "
+    "(KDD), pages 763-772, 2010.",
+    "rennie2003": "J. D. M. Rennie, L. Shih, J. Teevan and D. R. Karger. Tackling the poor assumptions of naive Bayes "
+    "text classifiers. Proceedings of the 20th International Conference on Machine Learning (ICML), pages 616-623, "
+    "2003.",
+    "blei2003": "D. M. Blei, A. Y. Ng and M. I. Jordan. Latent Dirichlet allocation. Journal of Machine Learning "
+    "Research 3, pages 993-1022, 2003.",
+    "banerjee2005": "A. Banerjee, I. S. Dhillon, J. Ghosh and S. Sra. Clustering on the unit hypersphere using von "
+    "Mises-Fisher distributions. Journal of Machine Learning Research 6, pages 1345-1382, 2005.",
+}
+_OF_FAMILY = {"dcm": "madsen2005", "edcm": "elkan2006", "multinomial": "rennie2003", "vonmisesfisher": "banerjee2005"}
+_OF_MODEL = {"DPMFS": "yu2010", "DCMLDA": "doyle2009", "LDA": "blei2003"}
+
+
+def check_run(run: Any) -> dict[str, Any]:
+    """The facts of a run, none of which has to be there."""
+    if run is None:
+        return {}
+    if not isinstance(run, Mapping):
+        raise TypeError(f"run must be a dictionary of facts, not {type(run).__name__}")
+    unknown = sorted(set(run) - set(_KEYS))
+    if unknown:
+        raise ValueError(f"run has {', '.join(map(repr, unknown))}; it may have {', '.join(map(repr, _KEYS))}")
+    return dict(run)
+
+
+def add_run(content: Content, source: Source, run: dict[str, Any]) -> None:
+    """The last panel."""
+    convergence = _convergence(content, source.model)
+    facts = {
+        "run": _facts(source, run),
+        "parameters": _pairs(run.get("parameters", source.model.get_params(deep=False))),
+        "corpus": _corpus(source),
+        "versions": _pairs(run.get("versions", versions())),
+        "convergence": convergence,
+        "ended": _ended(source.model),
+        "citations": citations(source.model),
+    }
+    content.panels.append(Panel("run", "The run", "run.html", facts))
+
+
+def versions() -> dict[str, str]:
+    """The versions of what the numbers depend on."""
+    return {"python": platform.python_version(), **{name: metadata.version(name) for name in _PACKAGES}}
+
+
+def citations(model: Any) -> list[str]:
+    """The paper of the model, and this library."""
+    name = type(model).__name__
+    key = _OF_MODEL.get(name)
+    if key is None and hasattr(model, "family"):
+        key = _OF_FAMILY[get_family(model.family).name]
+    library = (
+        "The bursty developers. bursty: statistical models of counts that come in bursts. "
+        f"Version {metadata.version('bursty')}."
+    )
+    return [library, *([] if key is None else [_PAPERS[key]])]
+
+
+def _facts(source: Source, run: dict[str, Any]) -> list[tuple[str, str]]:
+    seed = run.get("seed", getattr(source.model, "random_state", None))
+    facts = [("Model", type(source.model).__name__)]
+    facts += [(name.capitalize(), clean(run[name], 400)) for name in ("command", "data") if name in run]
+    facts.append(("Seed", value(seed) if seed is not None else "none given: another run may differ"))
+    if "started" in run:
+        facts.append(("Started", clean(run["started"], LONGEST_NAME)))
+    if "seconds" in run:
+        facts.append(("Took", duration(float(run["seconds"]))))
+    return facts
+
+
+def _corpus(source: Source) -> list[tuple[str, str]]:
+    if source.corpus is None:
+        return []
+    about = source.corpus.describe()
+    facts = [
+        ("Name", clean(source.corpus.info.get("name", ""), LONGEST_NAME)),
+        ("Origin", clean(source.corpus.info.get("origin", ""), 300)),
+        ("Documents", f"{about.documents:,}"),
+        ("Empty documents", f"{about.empty_documents:,}"),
+        ("Words", f"{about.words:,}" + ("" if source.are_named else " (they have no names)")),
+        ("Tokens", f"{about.tokens:,}"),
+        ("Mean length", f"{about.mean_length:,.1f} tokens"),
+        ("Burstiness", f"a word that occurs in a document occurs there {about.burstiness:.2f} times"),
+        ("Classes", f"{about.classes:,}"),
+    ]
+    return [(name, text) for name, text in facts if text and text != "0"]
+
+
+def _pairs(facts: Any) -> list[tuple[str, str]]:
+    items = facts.items() if isinstance(facts, Mapping) else [("", facts)]
+    return [(clean(name, LONGEST_NAME), value(item)) for name, item in items]
+
+
+def _ended(model: Any) -> str:
+    if not hasattr(model, "n_iter_"):
+        return ""
+    text = f"{int(model.n_iter_):,} iterations."
+    if getattr(model, "converged_", False):
+        text += " It converged."
+    elif hasattr(model, "converged_") and not hasattr(model, "diagnostics_"):
+        text += " It was stopped before it converged: raise the limit or tol, or take the result as it is."
+    for name, facts in (getattr(model, "diagnostics_", None) or {}).items():
+        text += f" {name.replace('_', ' ')}: R-hat {facts['r_hat']:.2f}, effective sample size {facts['ess']:.0f}."
+    return text
+
+
+def _convergence(content: Content, model: Any) -> list[str]:
+    """A curve for each quantity of the trace."""
+    entries = getattr(model, "trace_", None)
+    if not entries:
+        return []
+    series = traces.quantities(entries)
+    made = []
+    for name in [name for name in _TRACED if name in series] or list(series):
+        chains = traces.comparable(entries, name)
+        length = chains.shape[1]
+        shown = np.unique(np.linspace(0, length - 1, min(length, _MOST_POINTS)).astype(int))
+        starts = [(float(at) + 1, text) for at, text in traces.phases(entries)]
+        title = traces.title(entries, name)
+        caption = f"{title[0].upper()}{title[1:]} at each iteration." + (
+            " Dashed: phases of annealing." if starts else ""
+        )
+        x = [int(i) + 1 for i in shown]
+        y = [numbers(values[shown], 8) for values in chains]
+        content.charts[f"trace-{name}"] = charts.lines(x, y, ("iteration", title), caption, starts)
+        made.append(f"trace-{name}")
+    return made

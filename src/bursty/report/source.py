@@ -1,0 +1,193 @@
+"""What every part of a report reads from: the model, its documents if they are at hand, and names for the words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.corpus import Corpus
+from bursty.plot.style import word_names
+from bursty.report.text import LONGEST_NAME, clean, numbers
+
+Array = np.ndarray[Any, Any]
+
+#: Words that the page knows, the most frequent ones: enough to look up, few enough to send by mail.
+MOST_WORDS = 20_000
+KEYWORDS = 4
+MOST_COLUMNS = 4
+
+
+@dataclass(frozen=True)
+class Source:
+    """A fitted model and a corpus that fits it; ``corpus`` may be missing."""
+
+    model: Any
+    corpus: Corpus | None
+
+    @classmethod
+    def of(cls, model: Any, corpus: Any) -> Source:
+        """Checked: the corpus has the words of the model."""
+        if corpus is None:
+            return cls(model, None)
+        if not isinstance(corpus, Corpus):
+            raise TypeError(
+                f"corpus must be a Corpus, not {type(corpus).__name__}: bursty.Corpus(counts, vocabulary) makes one"
+            )
+        known = getattr(model, "feature_names_in_", None)
+        differs = known is not None and corpus.has_words and not np.array_equal(known, corpus.vocabulary)
+        if corpus.n_words != model.n_features_in_ or differs:
+            raise ValueError(
+                f"the corpus ({corpus.n_words:,} words) does not have the vocabulary of the model "
+                f"({model.n_features_in_:,} words): give the documents it was fitted on, or read others with its words"
+            )
+        if len(corpus) == 0:
+            raise ValueError("the corpus has no documents: there is nothing to report on")
+        return cls(model, corpus)
+
+    @property
+    def n_words(self) -> int:
+        """Words of the model."""
+        return int(self.model.n_features_in_)
+
+    @cached_property
+    def words(self) -> Array:
+        """A name for every word, as a page may show it."""
+        if self.corpus is not None and self.corpus.has_words:
+            names = self.corpus.vocabulary
+        else:
+            names = word_names(self.model, self.n_words)
+        return np.array(distinct([clean(name) for name in names]), dtype=object)
+
+    @cached_property
+    def are_named(self) -> bool:
+        """Whether the words have names of their own."""
+        return str(self.words[0]) != "word no. 0"
+
+    @cached_property
+    def word_shown(self) -> dict[str, str]:
+        """From the model's own name of a word to the page's."""
+        names = getattr(self.model, "feature_names_in_", range(self.n_words))
+        return {str(name): str(word) for name, word in zip(names, self.words, strict=True)}
+
+    @cached_property
+    def tokens(self) -> Array:
+        """Tokens of each word; without documents, something of the same order."""
+        if self.corpus is not None:
+            counts = self.corpus.counts
+            return np.bincount(counts.indices, weights=counts.data, minlength=self.n_words)
+        components = getattr(self.model, "components_", None)
+        return np.ones(self.n_words) if components is None else np.asarray(components).max(axis=0)
+
+    @cached_property
+    def kept(self) -> Array:
+        """The words that the page knows, most frequent first."""
+        return np.argsort(-self.tokens, kind="stable")[:MOST_WORDS]
+
+    @cached_property
+    def number_on_page(self) -> Array:
+        """The place of each word among those, -1 for the others."""
+        places = np.full(self.n_words, -1)
+        places[self.kept] = np.arange(len(self.kept))
+        return places
+
+    @cached_property
+    def tfidf(self) -> sp.csr_array:
+        """The documents with log counts times log inverse document frequencies, rows of length 1."""
+        assert self.corpus is not None
+        counts = self.corpus.counts
+        frequency = np.bincount(counts.indices, minlength=self.n_words)
+        idf = np.log((1.0 + counts.shape[0]) / (1.0 + frequency)) + 1e-9
+        values = np.log1p(counts.data) * idf[counts.indices]
+        rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        norms = np.sqrt(np.bincount(rows, weights=values**2, minlength=counts.shape[0]))
+        values = values / np.maximum(norms, 1e-300)[rows]
+        return sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
+
+    def keywords(self) -> list[list[int]]:
+        """For each document the few words that it has more than others do, as places on the page."""
+        table, places = self.tfidf, self.number_on_page
+        rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+        known = places[table.indices] >= 0
+        rows, columns, weights = rows[known], table.indices[known], table.data[known]
+        order = np.lexsort((-weights, rows))
+        rows, columns = rows[order], columns[order]
+        starts = np.searchsorted(rows, np.arange(table.shape[0] + 1))
+        return [places[columns[a : min(b, a + KEYWORDS)]].tolist() for a, b in pairwise(starts)]
+
+    def document_names(self, n_documents: int) -> list[str]:
+        """What each document is called."""
+        names = range(n_documents) if self.corpus is None else self.corpus.ids
+        return [clean(name, LONGEST_NAME) for name in names]
+
+    @cached_property
+    def lengths(self) -> Array:
+        """Tokens of each document."""
+        assert self.corpus is not None
+        return np.asarray(self.corpus.counts.sum(axis=1)).ravel()
+
+    def facts(self) -> list[dict[str, Any]]:
+        """Columns of the table of documents that the corpus has: labels and metadata."""
+        if self.corpus is None:
+            return []
+        columns = [] if (label := self.label_texts) is None else [text_column("Label", label)]
+        told = [(n, v) for n, v in self.corpus.metadata.items() if label is None or list(map(clean, v)) != label]
+        for name, values in told[:MOST_COLUMNS]:
+            title = clean(name).capitalize()
+            if values.dtype.kind in "iuf":
+                columns.append({"title": title, "type": "plain", "values": numbers(values, 8)})
+            else:
+                columns.append(text_column(title, [clean(value) for value in values]))
+        return columns
+
+    @cached_property
+    def label_texts(self) -> list[str] | None:
+        """The label of each document, several of them joined; None where the corpus has none."""
+        corpus = self.corpus
+        if corpus is None or corpus.label_names is None or corpus.label_matrix is None:
+            return None
+        names = [clean(name) for name in corpus.label_names]
+        table = corpus.label_matrix
+        ends = table.indptr
+        return [", ".join(names[c] for c in table.indices[a:b]) for a, b in pairwise(ends)]
+
+    @cached_property
+    def groupings(self) -> dict[str, Array]:
+        """What documents can be put in order or apart by: times (numbers, dates), labels, names of few values."""
+        found: dict[str, Array] = {}
+        if self.corpus is None:
+            return found
+        for name, values in self.corpus.metadata.items():
+            distinct = len(set(values.tolist()))
+            if values.dtype.kind in "iufM" and distinct >= 3:
+                found[clean(name)] = values
+            elif values.dtype.kind in "OUS" and 2 <= distinct <= 60:
+                found[clean(name)] = np.array([clean(value) for value in values], dtype=object)
+        if not self.corpus.is_multilabel and (labels := self.label_texts) is not None:
+            same = any(np.array_equal(labels, values) for values in found.values())
+            if not same and len(set(labels)) > 1:
+                found["label"] = np.array([label or "(none)" for label in labels], dtype=object)
+        return found
+
+
+def text_column(title: str, texts: list[str]) -> dict[str, Any]:
+    """A column of the table; texts that come often are sent once."""
+    names = sorted(set(texts))
+    if len(names) > len(texts) // 2:
+        return {"title": title, "type": "text", "values": texts}
+    number = {text: i for i, text in enumerate(names)}
+    return {"title": title, "type": "code", "names": names, "values": [number[text] for text in texts]}
+
+
+def distinct(names: list[str]) -> list[str]:
+    """Names that were cut to the same text get a number."""
+    seen: dict[str, int] = {}
+    for i, name in enumerate(names):
+        seen[name] = seen.get(name, 0) + 1
+        if seen[name] > 1:
+            names[i] = f"{name} ({seen[name]})"
+    return names

@@ -1,0 +1,24 @@
+"use strict";
+// Text from the data goes in as text nodes, never as HTML.
+function make(tag, properties, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties || {})) {
+    if (name in element && !name.includes("-")) element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+const byId = (id) => document.getElementById(id);
+const bdi = (text) => make("bdi", {}, String(text));
+const percent = (share) =>
+  share >= 0.995 && share < 1 ? "over 99%" : (share >= 0.0995 ? (100 * share).toFixed(0) : (100 * share).toFixed(1)) + "%";
+const later = (wait, action) => {
+  let timer = 0;
+  return (...args) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => action(...args), wait);
+  };
+};
+const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+const data = JSON.parse(byId("data").textContent);

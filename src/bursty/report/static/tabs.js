@@ -1,0 +1,46 @@
+"use strict";
+function startTabs() {
+  const tabs = [...document.querySelectorAll('[role="tab"]')];
+  const show = (tab, focus) => {
+    for (const other of tabs) {
+      const chosen = other === tab;
+      other.setAttribute("aria-selected", String(chosen));
+      other.tabIndex = chosen ? 0 : -1;
+      byId(other.getAttribute("aria-controls")).hidden = !chosen;
+    }
+    if (focus) tab.focus();
+    tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+  };
+  const moves = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
+  tabs.forEach((tab, i) => {
+    tab.addEventListener("click", () => {
+      show(tab, false);
+      history.replaceState(null, "", "#" + tab.getAttribute("aria-controls"));
+    });
+    tab.addEventListener("keydown", (event) => {
+      const move = moves[event.key];
+      if (move === undefined) return;
+      event.preventDefault();
+      const next = Number.isFinite(move) ? (i + move + tabs.length) % tabs.length : move < 0 ? 0 : tabs.length - 1;
+      show(tabs[next], true);
+    });
+  });
+  const named = tabs.find((tab) => "#" + tab.getAttribute("aria-controls") === location.hash);
+  byId("tabs").hidden = false;
+  show(named || tabs[0], false);
+}
+
+function startTheme() {
+  const button = byId("theme");
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const name = () => (button.textContent = isDark() ? "Light colours" : "Dark colours");
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    name();
+  });
+  system.addEventListener("change", name);
+  button.hidden = false;
+  name();
+}

@@ -1,0 +1,48 @@
+"use strict";
+function startTopics() {
+  const { topics, vocabulary } = data;
+  const select = byId("topic");
+  const slider = byId("relevance");
+  const ranked = () => {
+    const topic = topics[Number(select.value)];
+    const weight = Number(slider.value);
+    const relevance = (i) => {
+      const p = Math.log(Math.max(topic.p[i], 1e-300));
+      return weight * p + (1 - weight) * (p - Math.log(Math.max(topic.overall[i], 1e-300)));
+    };
+    return topic.words
+      .map((word, i) => ({ word: vocabulary[word], topic: topic.p[i], corpus: topic.overall[i], score: relevance(i) }))
+      .sort((a, b) => b.score - a.score)
+      .slice(0, 20);
+  };
+  fillers["topic-words"] = ranked;
+  const fill = () => refill("topic-words");
+  const facts = () => {
+    const topic = topics[Number(select.value)];
+    const parts = [make("p", {}, make("strong", {}, topic.share), " of all words", topic.s ? `; s = ${topic.s} (small is bursty)` : "")];
+    if (topic.alike.length) {
+      parts.push(make("h3", {}, "Similar topics"));
+      parts.push(make("ul", { className: "chips" }, ...topic.alike.map(([other, share]) => {
+        const button = make("button", { type: "button" }, bdi(topics[other].title));
+        button.addEventListener("click", () => {
+          select.value = String(other);
+          change();
+        });
+        return make("li", {}, button, make("small", {}, ` ${share} in common `));
+      })));
+    }
+    parts.push(make("h3", {}, "Documents with most of it"));
+    parts.push(make("ul", { className: "names" }, ...topic.documents.map(([name, share]) => make("li", {}, bdi(name), ` ${share}`))));
+    byId("topic-facts").replaceChildren(...parts);
+  };
+  const change = () => {
+    facts();
+    fill();
+  };
+  select.addEventListener("change", change);
+  slider.addEventListener("input", () => {
+    byId("relevance-value").textContent = Number(slider.value).toFixed(2).replace(/0$/, "");
+    fill();
+  });
+  facts();
+}

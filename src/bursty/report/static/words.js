@@ -1,0 +1,74 @@
+"use strict";
+function startWords() {
+  const { lookup, vocabulary } = data;
+  const folded = vocabulary.map(fold);
+  const input = byId("word");
+  const list = byId("word-suggestions");
+  let chosen = -1;
+  const mean = lookup.tokens ? lookup.tokens.reduce((a, b) => a + b, 0) / lookup.documents.reduce((a, b) => a + b, 0) : 0;
+
+  const burstiest = () => {
+    if (!lookup.bursts) return vocabulary.slice(0, 10).map((_, i) => i);
+    // Neither rare words, which one document can make bursty, nor words of every document, which are merely common.
+    const total = data.documents.columns[0].values.length;
+    const common = vocabulary.map((_, i) => i).filter((i) => lookup.documents[i] >= Math.max(3, 0.05 * total) && lookup.documents[i] <= 0.5 * total);
+    return common.sort((a, b) => lookup.bursts[b] - lookup.bursts[a] || a - b).slice(0, 10);
+  };
+  const matches = (query) => {
+    const starts = [], inside = [];
+    for (let i = 0; i < folded.length && starts.length < 12; i++) {
+      if (folded[i].startsWith(query)) starts.push(i);
+      else if (inside.length < 12 && folded[i].includes(query)) inside.push(i);
+    }
+    return [...starts, ...inside].slice(0, 12);
+  };
+  const suggest = (words) => {
+    list.replaceChildren(
+      ...words.map((word) => {
+        const button = make("button", { type: "button" }, bdi(vocabulary[word]));
+        button.addEventListener("click", () => {
+          input.value = vocabulary[word];
+          choose(word);
+        });
+        return make("li", {}, button);
+      }),
+    );
+  };
+  const sentence = (word) => {
+    if (!lookup.bursts) return "";
+    const bursts = lookup.bursts[word];
+    const kind = bursts > 1.25 * mean ? "burstier than most" : bursts < 0.8 * mean ? "less bursty than most" : "as bursty as most";
+    return ` occurs ${lookup.tokens[word].toLocaleString("en")} times, in ${lookup.documents[word].toLocaleString("en")} documents: ` +
+      `${bursts.toFixed(2)} times in a document that has it (${kind}; the mean is ${mean.toFixed(2)}).`;
+  };
+  const groupRows = () => {
+    const pairs = lookup.groups[chosen] || [];
+    const rows = [];
+    for (let i = 0; i < pairs.length; i += 2) rows.push({ group: lookup.titles[pairs[i]], share: pairs[i + 1] });
+    return rows;
+  };
+  fillers["word-groups"] = groupRows;
+  const choose = (word) => {
+    chosen = word;
+    const marks = lookup.marks ? ` It tells clusters apart with probability ${lookup.marks[word].toFixed(2)}.` : "";
+    byId("word-answer").replaceChildren(make("p", {}, make("strong", {}, bdi(vocabulary[word])), sentence(word) + marks));
+    byId("word-caption").textContent = `Where it matters: of its occurrences, the share in each ${lookup.what}.`;
+    byId("word-figure").hidden = false;
+    refill("word-groups");
+  };
+  input.addEventListener("input", later(80, () => {
+    const query = fold(input.value.trim());
+    if (!query) return suggest(burstiest());
+    const found = matches(query);
+    suggest(found);
+    const exact = folded.indexOf(query);
+    if (exact >= 0) choose(exact);
+    else if (!found.length) {
+      byId("word-figure").hidden = true;
+      byId("word-answer").replaceChildren(make("p", {}, "No word here has these letters."));
+    }
+  }));
+  const first = burstiest();
+  suggest(first);
+  if (first.length) choose(first[0]);
+}

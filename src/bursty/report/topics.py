@@ -1,0 +1,204 @@
+"""The report of a topic model: `LDA` or `DCMLDA`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bursty.plot.topics import running_mean
+from bursty.report import charts, documents
+from bursty.report.charts import Chart
+from bursty.report.content import DOCUMENTS, Content, Panel
+from bursty.report.lookup import add_lookup, lookup, vocabulary
+from bursty.report.source import Source
+from bursty.report.text import clean, numbers, percent
+
+Array = np.ndarray[Any, Any]
+
+#: Words of a topic that the slider can bring up at each of its ends and between.
+WORDS = 30
+LAMBDAS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+TOP_DOCUMENTS = 5
+ALIKE = 3
+#: Points of a curve over time: more are averaged.
+MOST_TIMES = 60
+MOST_PANELS = 24
+
+
+def topic_content(source: Source) -> Content:
+    """What the page says."""
+    model, corpus = source.model, source.corpus
+    mixtures = np.asarray(model.doc_topic_)
+    if corpus is not None and len(corpus) != len(mixtures):
+        mixtures = model.transform(corpus)
+    prevalence = _prevalence(source, mixtures)
+    order = np.argsort(-prevalence, kind="stable")
+    titles = _titles(source, order)
+    mixtures, prevalence = mixtures[:, order], prevalence[order]
+    content = Content(
+        title=f"{len(order)} topics in {len(mixtures):,} documents",
+        lead=f"Found by {type(model).__name__}. Every document is a mixture of topics; "
+        f"the largest topic is {percent(prevalence[0])} of all words.",
+        tiles=_tiles(source, mixtures),
+        panels=[],
+    )
+    caption = "Share of each topic in all the words of the corpus."
+    content.charts["prevalence"] = charts.bars(titles, numbers(prevalence), "share of words", caption, share=True)
+    content.panels.append(
+        Panel("overview", "Overview", "overview.html", {"charts": ["prevalence", "map"], "words": None})
+    )
+    main = mixtures.argmax(axis=1)
+    names = source.document_names(len(mixtures))
+    notes = [f"{share:.0%} of this topic" for share in mixtures.max(axis=1)]
+    content.charts["map"] = documents.document_map(_places(source, order, mixtures), main, titles, names, notes)
+    _add_topics(content, source, order, titles, mixtures)
+    _add_trends(content, source, mixtures, titles)
+    columns = [
+        documents.code_column("Main topic", titles, main),
+        documents.share_column("Its share", mixtures.max(axis=1)),
+    ]
+    content.data["documents"] = documents.document_table(source, names, columns)
+    of_topic = prevalence[:, None] * model.components_[order]
+    of_topic = of_topic / np.maximum(of_topic.sum(axis=0), 1e-300)
+    content.data["vocabulary"] = vocabulary(source)
+    content.panels.append(DOCUMENTS)
+    add_lookup(content, lookup(source, of_topic, titles, "topic"))
+    return content
+
+
+def _prevalence(source: Source, mixtures: Array) -> Array:
+    """Share of each topic in all words: longer documents count for more."""
+    return np.average(mixtures, axis=0, weights=None if source.corpus is None else source.lengths + 1e-9)
+
+
+def _titles(source: Source, order: Array) -> list[str]:
+    scores = source.model.word_scores()[order]
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :3]
+    return [f"{i + 1}: " + ", ".join(str(source.words[w]) for w in row) for i, row in enumerate(best)]
+
+
+def _tiles(source: Source, mixtures: Array) -> list[tuple[str, str]]:
+    model = source.model
+    entropy = -np.sum(mixtures * np.log(np.maximum(mixtures, 1e-300)), axis=1)
+    tiles = [
+        ("documents", f"{len(mixtures):,}"),
+        ("topics", str(mixtures.shape[1])),
+        ("topics in a typical document", f"{np.exp(np.median(entropy)):.1f}"),
+    ]
+    if hasattr(model, "s_"):
+        tiles.append(("median s of a topic (small is bursty)", f"{np.median(model.s_):,.0f}"))
+    return tiles
+
+
+def _add_topics(content: Content, source: Source, order: Array, titles: list[str], mixtures: Array) -> None:
+    """Words with a slider, similar topics, documents of each topic."""
+    model = source.model
+    p = model.components_[order]
+    overall = model.components_.T @ (model.alpha_ / model.alpha_.sum())
+    near = _overlap(p)
+    names = source.document_names(len(mixtures))
+    topics = []
+    for k, title in enumerate(titles):
+        words = _candidates(p[k], overall, source.number_on_page)
+        best = np.argsort(-mixtures[:, k], kind="stable")[:TOP_DOCUMENTS]
+        alike = [j for j in np.argsort(-near[k], kind="stable") if j != k][:ALIKE]
+        topics.append(
+            {
+                "title": title,
+                "words": source.number_on_page[words].tolist(),
+                "p": numbers(p[k, words]),
+                "overall": numbers(overall[words]),
+                "documents": [[names[d], percent(float(mixtures[d, k]))] for d in best],
+                "alike": [[int(j), percent(float(near[k, j]))] for j in alike],
+                "share": percent(float(_prevalence(source, mixtures)[k])),
+                "s": f"{model.s_[order[k]]:,.0f}" if hasattr(model, "s_") else None,
+            }
+        )
+    content.data["topics"] = topics
+    content.charts["topic-words"] = charts.topic_words(
+        "Bars: probability of the word in this topic. Orange ticks: in all topics together."
+    )
+    content.panels.append(Panel("topics", "Topics", "topics.html", {"topics": topics, "titles": titles}))
+
+
+def _candidates(p: Array, overall: Array, places: Array) -> Array:
+    """The words that some position of the slider brings to the top."""
+    log_p = np.log(np.maximum(p, 1e-300))
+    log_lift = log_p - np.log(np.maximum(overall, 1e-300))
+    known = np.flatnonzero(places >= 0)
+    best = {
+        int(known[w])
+        for weight in LAMBDAS
+        for w in np.argsort(-(weight * log_p + (1 - weight) * log_lift)[known], kind="stable")[:WORDS]
+    }
+    return np.array(sorted(best))
+
+
+def _places(source: Source, order: Array, mixtures: Array) -> Array:
+    """Documents between the topics they are made of; topics that share words are near each other."""
+    if mixtures.shape[1] < 3:
+        return documents.principal(mixtures)
+    apart = np.clip(1.0 - _overlap(source.model.components_[order]), 0.05, None)
+    np.fill_diagonal(apart, 0.0)
+    return documents.between(mixtures, apart)
+
+
+def _overlap(p: Array) -> Array:
+    """Probability that each two topics have in common."""
+    return np.stack([np.minimum(row, p).sum(axis=1) for row in p])
+
+
+def _add_trends(content: Content, source: Source, mixtures: Array, titles: list[str]) -> None:
+    """Topics over each time and each kind of label that the corpus knows."""
+    names = []
+    for i, (name, groups) in enumerate(source.groupings.items()):
+        key = f"trend-{i}"
+        times = groups.dtype.kind in "iufM"
+        content.charts[key] = (_over_time if times else _over_labels)(name, groups, mixtures, titles)
+        names.append((key, f"over {name}" if times else f"by {name}"))
+    if names:
+        content.panels.append(Panel("trends", "Trends", "trends.html", {"trends": names}))
+
+
+def _over_time(name: str, times: Array, mixtures: Array, titles: list[str]) -> Chart:
+    dates = times.dtype.kind == "M"
+    # Dates as milliseconds since 1970, which is what the chart's time axis takes.
+    values = times.astype("datetime64[ms]").astype(np.int64) if dates else times.astype(np.float64)
+    known = np.isfinite(values.astype(np.float64)) & (~np.isnat(times) if dates else True)
+    points, codes = np.unique(values[known], return_inverse=True)
+    sums = np.zeros((len(points), mixtures.shape[1]))
+    np.add.at(sums, codes, mixtures[known])
+    curve = sums / np.bincount(codes)[:, None]
+    window = max(1, len(points) // 30)
+    every = max(1, -(-len(points) // MOST_TIMES))
+    smooth = np.stack([running_mean(column, window) for column in curve.T])
+    shown = np.arange(0, len(points), every)
+    topics = range(min(len(titles), MOST_PANELS))
+    rows = [
+        {"x": points[t].item(), "y": round(float(smooth[k, t]), 4), "panel": titles[k]} for k in topics for t in shown
+    ]
+    caption = f"Share of each topic in the documents of each {name}, all on the same scale."
+    if window > 1:
+        caption += f" Running mean over {window} values."
+    return charts.panels(rows, [titles[k] for k in topics], name, caption, time=dates)
+
+
+def _over_labels(name: str, groups: Array, mixtures: Array, titles: list[str]) -> Chart:
+    labels, first, codes = np.unique(groups.astype(str), return_index=True, return_inverse=True)
+    shares = np.stack([mixtures[codes == i].mean(axis=0) for i in range(len(labels))])
+    topics = [titles[k] for k in range(min(len(titles), MOST_PANELS))]
+    # In the order in which the corpus has them: often that of time, where the alphabet says nothing.
+    names = [clean(labels[i]) for i in np.argsort(first)]
+    cells = [
+        {
+            "row": clean(labels[i]),
+            "column": topic,
+            "share": round(float(shares[i, k]), 4),
+            "text": f"{shares[i, k]:.0%}",
+        }
+        for i in range(len(labels))
+        for k, topic in enumerate(topics)
+    ]
+    caption = f"Mean share of each topic in the documents of each {name}."
+    return charts.heat(cells, names, topics, ("", ""), caption)

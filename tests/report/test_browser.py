@@ -1,0 +1,283 @@
+"""Pages in a real browser, without a network: they open, answer, fit and ask nobody for anything."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from axe_core_python.selenium import Axe
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+from bursty import Corpus, Mixture, report
+
+KINDS = ["clusters", "discover", "topics", "classifier", "nasty-clusters", "nasty-topics", "nasty-classifier"]
+PHONE, DESKTOP = 390, 1280
+
+
+class Page:
+    """A report in the browser."""
+
+    def __init__(self, browser, path, width=DESKTOP, dark=False):
+        self.browser, self.width = browser, width
+        metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == PHONE}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        self.paint(dark)
+        browser.get("about:blank")
+        for kind in ("browser", "performance"):
+            browser.get_log(kind)
+        browser.get(path.as_uri())
+        self.until(lambda: self.run("return document.documentElement.dataset.drawn"))
+
+    def paint(self, dark):
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        still = {"name": "prefers-reduced-motion", "value": "reduce"}
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, still]})
+
+    def run(self, script, *args):
+        return self.browser.execute_script(script, *args)
+
+    def until(self, condition):
+        return WebDriverWait(self.browser, 30, poll_frequency=0.05).until(lambda _: condition())
+
+    def find(self, selector):
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def all(self, selector):
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def open(self, tab):
+        self.find(f"#tab-{tab}").click()
+
+    def type(self, selector, text):
+        """As a keyboard does, whatever the characters."""
+        self.run(
+            "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input', {bubbles: true}))",
+            self.find(selector),
+            text,
+        )
+
+    def texts(self, selector):
+        """At one moment: elements may be replaced between two questions."""
+        return self.run("return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)", selector)
+
+    def column(self, number):
+        return self.texts(f"#table tbody tr td:nth-child({number})")
+
+    def complaints(self):
+        return [entry["message"] for entry in self.browser.get_log("browser")]
+
+    def requests(self):
+        events = [json.loads(entry["message"])["message"] for entry in self.browser.get_log("performance")]
+        sent = [event for event in events if event["method"] == "Network.requestWillBeSent"]
+        return [event["params"]["request"]["url"] for event in sent]
+
+
+def screenshot(page, path):
+    """The whole page, for people to look at; its size in bytes."""
+    height = min(6000, page.run("return document.documentElement.scrollHeight"))
+    clip = {"x": 0, "y": 0, "width": page.width, "height": height, "scale": 1}
+    shot = page.browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.write_bytes(base64.b64decode(shot["data"]))
+
+
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+@pytest.mark.parametrize("kind", KINDS)
+def test_opens_without_complaint_request_or_overflow(browser, pages, kind, width):
+    page = Page(browser, pages[kind], width)
+    for tab in page.all("[role=tab]"):
+        tab.click()
+        assert page.run("return document.documentElement.scrollWidth") <= width, f"{tab.text} is wider than the screen"
+    assert page.complaints() == []
+    assert [url for url in page.requests() if not url.startswith(("file:", "data:", "about:"))] == []
+    assert page.run("return window.hacked") is None
+    charts = page.run("return [...document.querySelectorAll('.chart')].map(c => c.querySelectorAll('svg').length)")
+    assert set(charts) == {1}
+
+
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+@pytest.mark.parametrize("kind", ["clusters", "topics", "classifier"])
+def test_screenshots_in_light_and_dark(browser, pages, kind, width, tmp_path):
+    folder = Path(os.environ.get("BURSTY_SCREENSHOTS", tmp_path))
+    page = Page(browser, pages[kind], width)
+    sizes = []
+    for scheme in ("light", "dark"):
+        page.paint(dark=scheme == "dark")
+        for tab in page.all("[role=tab]"):
+            tab.click()
+            sizes.append(screenshot(page, folder / f"{kind}-{width}-{scheme}-{tab.get_attribute('aria-controls')}.png"))
+    assert min(sizes) > 10_000, "a screenshot is blank"
+
+
+@pytest.mark.parametrize(
+    ("kind", "dark"),
+    [("clusters", False), ("discover", False), ("topics", False), ("classifier", False), ("topics", True)],
+)
+def test_is_accessible(browser, pages, kind, dark):
+    page = Page(browser, pages[kind], dark=dark)
+    page.run("document.querySelectorAll('[role=tabpanel]').forEach(panel => panel.hidden = false)")
+    found = Axe().run(browser, context={"exclude": [[".chart"]]}, options={"resultTypes": ["violations"]})
+    assert [(rule["id"], [node["html"][:150] for node in rule["nodes"][:3]]) for rule in found["violations"]] == []
+    described = page.run("return [...document.querySelectorAll('.chart')].map(c => c.getAttribute('aria-label'))")
+    assert all(described)
+
+
+def test_tabs_by_mouse_and_by_keyboard(browser, pages):
+    page = Page(browser, pages["clusters"])
+    names = [tab.get_attribute("aria-controls") for tab in page.all("[role=tab]")]
+    assert names == ["overview", "clusters", "documents", "words", "run"]
+
+    def shown():
+        selected = [t.get_attribute("aria-controls") for t in page.all("[role=tab][aria-selected=true]")]
+        visible = [panel.get_attribute("id") for panel in page.all("[role=tabpanel]") if panel.is_displayed()]
+        assert selected == visible
+        return visible
+
+    assert shown() == ["overview"]
+    page.open("words")
+    assert shown() == ["words"]
+    for key, expected in [
+        (Keys.ARROW_RIGHT, "run"),
+        (Keys.ARROW_RIGHT, "overview"),
+        (Keys.END, "run"),
+        (Keys.HOME, "overview"),
+    ]:
+        browser.switch_to.active_element.send_keys(key)
+        assert shown() == [expected]
+    browser.get(pages["clusters"].as_uri() + "#documents")
+    browser.refresh()
+    assert shown() == ["documents"]
+
+
+def test_table_searches_sorts_narrows_and_turns_pages(browser, pages, corpus, mixture):
+    page = Page(browser, pages["clusters"])
+    page.open("documents")
+    assert page.find("#table-status").text == "1 to 25 of 120 documents"
+    page.type("#table-search", "DOC 119")
+    page.until(lambda: page.column(1) == ["doc 119"])
+    page.type("#table-search", "north 1901")
+    page.until(lambda: page.column(1) == ["doc 4", "doc 6"])
+    page.type("#table-search", "no such thing")
+    page.until(lambda: page.find("#table-status").text == "0 documents")
+    page.type("#table-search", "")
+    page.until(lambda: page.find("#table-status").text.endswith("of 120 documents"))
+
+    lengths = np.asarray(corpus.counts.sum(axis=1)).ravel()
+    head = page.find("#table thead th:nth-child(7)")
+    head.find_element(By.TAG_NAME, "button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert page.column(7) == [str(n) for n in sorted(lengths, reverse=True)[:25]]
+    head.find_element(By.TAG_NAME, "button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert page.column(7) == [str(n) for n in sorted(lengths)[:25]]
+
+    page.find("#table-next").click()
+    assert page.column(7) == [str(n) for n in sorted(lengths)[25:50]]
+    assert page.find("#table-page").text == "Page 2 of 5"
+    Select(page.find("#table-size")).select_by_visible_text("100")
+    assert len(page.column(1)) == 100
+    Select(page.find("#table-filter")).select_by_value("0")
+    size = int(mixture.sizes_.max())
+    assert page.find("#table-status").text == f"1 to {size} of {size} documents"
+
+
+def test_slider_ranks_words_by_relevance(browser, pages, topics):
+    page = Page(browser, pages["topics"])
+    page.open("topics")
+    order = np.argsort([-float(t["share"].rstrip("%")) for t in page.run("return data.topics")], kind="stable")
+    assert order[0] == 0
+    title = page.run("return data.topics[1].title")
+    k = next(k for k, words in enumerate(topics.top_words(3)) if title.endswith(", ".join(words)))
+    Select(page.find("#topic")).select_by_value("1")
+
+    def words():
+        return page.run("return charts['topic-words'].view.data('words').map(row => row.word)")
+
+    assert words()[:3] == topics.top_words(3)[k]
+    slider = page.find("#relevance")
+    slider.send_keys(Keys.HOME)
+    assert page.find("#relevance-value").text == "0.0"
+    page.until(lambda: set(words()[:5]) == set(topics.top_words(5, weight=0.0)[k]))
+    slider.send_keys(Keys.END)
+    assert page.find("#relevance-value").text == "1.0"
+    page.until(lambda: words()[:5] == topics.top_words(5, weight=1.0)[k])
+    page.find("#topic-facts .chips button").click()
+    assert page.find("#topic").get_attribute("value") != "1"
+    assert page.complaints() == []
+
+
+def test_word_lookup(browser, pages, corpus):
+    page = Page(browser, pages["clusters"])
+    page.open("words")
+    page.type("#word", "WORD17")
+    page.until(lambda: "word17 occurs" in page.find("#word-answer").text)
+    column = corpus.counts[:, [17]].toarray().ravel()
+    expected = f"occurs {column.sum()} times, in {np.count_nonzero(column)} documents"
+    assert expected in page.find("#word-answer").text
+    page.type("#word", "ord4")
+    page.until(lambda: "word44" in page.texts("#word-suggestions button"))
+    page.find("#word-suggestions button").click()
+    assert page.find("#word-answer strong").text == page.find("#word").get_attribute("value")
+    page.type("#word", "zzz")
+    page.until(lambda: "No word here" in page.find("#word-answer").text)
+    assert page.complaints() == []
+
+
+def test_colours_can_be_changed_by_hand(browser, pages):
+    page = Page(browser, pages["clusters"], dark=True)
+    paper = "return getComputedStyle(document.body).backgroundColor"
+    dark, button = page.run(paper), page.find("#theme")
+    assert button.text == "Light colours"
+    button.click()
+    assert page.run(paper) == "rgb(255, 255, 255)" != dark
+    assert button.text == "Dark colours"
+
+
+def test_every_part_is_printed(browser, pages):
+    page = Page(browser, pages["topics"], dark=True)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    visible = [panel.get_attribute("id") for panel in page.all("[role=tabpanel]") if panel.is_displayed()]
+    assert visible == ["overview", "topics", "trends", "documents", "run"]
+    assert not page.find("#tabs").is_displayed()
+    assert page.run("return getComputedStyle(document.body).color") == "rgb(27, 31, 36)"
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_nasty_names_are_shown_as_they_are(browser, pages):
+    page = Page(browser, pages["nasty-clusters"])
+    page.open("words")
+    for query, expected in [
+        ("<script>win", "<script>window.hacked=1</script>"),
+        ("שלום", "שלום"),
+        ("__proto__", "__proto__"),
+    ]:
+        page.type("#word", query)
+        page.until(lambda expected=expected: expected in page.texts("#word-suggestions button"))
+    page.type("#word", "xxxxxxxx")
+    page.until(lambda: len(page.all("#word-suggestions button")) == 2)
+    assert len(set(page.texts("#word-suggestions button"))) == 2
+    page.open("documents")
+    assert page.column(1)[0].startswith("<script>window.hacked=1</script>")
+    assert page.run("return window.hacked") is None
+
+
+def test_twenty_thousand_documents(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.3, (20_000, 30))
+    counts[:, 0] += 1
+    corpus = Corpus(counts, [f"word{i}" for i in range(30)], ids=[f"document {i}" for i in range(20_000)])
+    model = Mixture(2, init="perturb", max_iter=3, tol=1e-2, random_state=0).fit(corpus)
+    page = Page(browser, report.write(tmp_path / "big.html", model, corpus))
+    page.open("documents")
+    assert page.find("#table-status").text == "1 to 25 of 20,000 documents"
+    assert len(page.all("#table tbody tr")) == 25
+    page.type("#table-search", "document 1999")
+    page.until(lambda: page.find("#table-status").text == "1 to 12 of 12 documents")
+    assert page.column(1) == ["document 1999", "document 11999", *(f"document {i}" for i in range(19_990, 20_000))]
+    assert page.run("return charts['map'].view.data('source_0').length") <= 3000
