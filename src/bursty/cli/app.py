@@ -1,0 +1,67 @@
+"""The verbs, by name, and two examples for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import bursty
+from bursty.cli import classify, clusters, compare, corpora, papers, saved, topics
+from bursty.cli.examples import epilog
+from bursty.cli.groups import verb
+
+app = typer.Typer(
+    name="bursty",
+    help="Clusters, topics and classes of documents, for words that come in bursts.",
+    epilog=epilog("bursty"),
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"bursty {bursty.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Say which version this is.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="After any verb: show where an error came from.")] = False,
+) -> None:
+    """Clusters, topics and classes of documents, for words that come in bursts."""
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the pages go.")] = Path("report"),
+) -> None:
+    """See it work: presidents' speeches over two centuries, and two pages."""
+    from bursty import demo as story
+
+    story.main(out)
+
+
+_VERBS: dict[str, Callable[..., None]] = {
+    "import": corpora.import_,
+    "info": corpora.info,
+    "cluster": clusters.cluster,
+    "discover": clusters.discover,
+    "topics": topics.topics,
+    "compare": compare.compare,
+    "infer": saved.infer,
+    "evaluate": saved.evaluate,
+    "report": saved.report,
+    "demo": demo,
+}
+for _name, _function in _VERBS.items():
+    app.command(_name, epilog=epilog(_name))(verb(_function))
+app.add_typer(classify.make_app(), name="classify", epilog=epilog("classify"))
+app.add_typer(papers.app, name="papers", epilog=epilog("papers"))

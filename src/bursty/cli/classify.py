@@ -1,0 +1,133 @@
+"""`bursty classify train`, `predict` and `evaluate`: classes of documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bursty.cli.delivery import Delivery
+from bursty.cli.evaluation import evaluate_classes
+from bursty.cli.examples import epilog
+from bursty.cli.groups import verb
+from bursty.cli.messages import phase, say
+from bursty.cli.options import Fitting, ModelArgument, Output, PathArgument, Reading, Report
+from bursty.cli.reading_models import document_table, inferred_columns, load, read_for
+
+if TYPE_CHECKING:
+    from bursty.corpus import Corpus
+
+
+def train(
+    path: PathArgument,
+    reading: Reading,
+    fitting: Fitting,
+    output: Output,
+    page: Report,
+    family: Annotated[str, typer.Option("--family", metavar="NAME", help="dcm, edcm or multinomial.")] = "dcm",
+    method: Annotated[
+        str | None, typer.Option("--method", metavar="NAME", help="A method of the papers, such as C-DCM.")
+    ] = None,
+    hold_out: Annotated[
+        float, typer.Option("--hold-out", min=0.0, max=0.9, metavar="SHARE", help="Documents kept for measuring.")
+    ] = 0.2,
+) -> None:
+    """Learn classes from documents that have them, and measure on others.
+
+    A share of the documents is held out: measures, tables and report are about
+    these. With --hold-out 0 the model learns from every document.
+    """
+    with Delivery("classify train", output, report=page.report) as results:
+        corpus = reading.read(path)
+        check_classes(corpus, path)
+        results.describe(path, corpus, reading, fitting.seed, family=family, method=method, hold_out=hold_out)
+        train_part, held = _split(corpus, hold_out, fitting.seed)
+        model = _classifier(family, method, fitting.jobs)
+        with phase("learning"):
+            model.fit(train_part, targets(train_part))
+        results.facts |= {"classes": len(model.classes_), "documents_learned_from": len(train_part)}
+        if held is not None:
+            results.facts["documents_held_out"] = len(held)
+            evaluate_classes(model, held, results)
+            results.tables.append(document_table(held, inferred_columns(model, held), shown=False))
+        results.keep(model, held)
+
+
+def predict(model: ModelArgument, path: PathArgument, reading: Reading, output: Output) -> None:
+    """Say which class new documents have."""
+    saved = load(model, "classes")
+    with Delivery("classify predict", output) as results:
+        corpus = read_for(saved, path, reading)
+        results.describe(path, corpus, reading, model=str(model))
+        results.tables.append(document_table(corpus, inferred_columns(saved.model, corpus)))
+
+
+def evaluate(model: ModelArgument, path: PathArgument, reading: Reading, output: Output) -> None:
+    """Compare the classes a model gives with those the documents have."""
+    saved = load(model, "classes")
+    with Delivery("classify evaluate", output) as results:
+        corpus = read_for(saved, path, reading)
+        check_classes(corpus, path)
+        results.describe(path, corpus, reading, model=str(model))
+        evaluate_classes(saved.model, corpus, results)
+        results.tables.append(document_table(corpus, inferred_columns(saved.model, corpus), shown=False))
+
+
+def check_classes(corpus: Corpus, path: Path) -> None:
+    """Refuse documents without classes, with the way out."""
+    if corpus.label_names is None:
+        raise ValueError(
+            f"the documents of {path} have no classes: name the column with --label, give a file with --labels, "
+            "or put them in a folder for each class"
+        )
+
+
+def targets(corpus: Corpus) -> Any:
+    """Classes as the classifier takes them: names, or sets of names."""
+    import numpy as np
+
+    names = np.asarray(corpus.label_names)
+    if corpus.is_multilabel and corpus.label_matrix is not None:
+        table = corpus.label_matrix
+        return [set(names[table.indices[a:b]]) for a, b in zip(table.indptr[:-1], table.indptr[1:], strict=True)]
+    return names[corpus.labels]
+
+
+def _classifier(family: str, method: str | None, jobs: int | None) -> Any:
+    from bursty.models.classify import BayesClassifier
+
+    if method is not None:
+        return BayesClassifier.from_name(method, n_jobs=jobs)
+    return BayesClassifier(family, n_jobs=jobs)
+
+
+def _split(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, Corpus | None]:
+    """What is learned from, and what is held out; documents without a class are neither."""
+    import numpy as np
+
+    from bursty.corpus.splitting import split_rows
+
+    if corpus.labels is not None and (corpus.labels < 0).any():
+        say(f"{int((corpus.labels < 0).sum()):,} documents without a class are left out")
+        corpus = corpus.select(corpus.labels >= 0)
+    if not share:
+        return corpus, None
+    labels = None if corpus.labels is None else np.asarray(corpus.labels)
+    learned, held = split_rows(len(corpus), share, None, labels, seed)
+    if labels is not None:
+        # A class whose only documents would be held out could not be learned.
+        alone = ~np.isin(labels[held], labels[learned])
+        learned, held = np.sort(np.append(learned, held[alone])), held[~alone]
+    if not len(held):
+        say("too few documents to hold any out: the model learns from all of them, and nothing is measured")
+        return corpus, None
+    return corpus.select(learned), corpus.select(held)
+
+
+def make_app() -> typer.Typer:
+    """The three verbs."""
+    app = typer.Typer(no_args_is_help=True, help="Learn classes of documents, and give them to new ones.")
+    for function in (train, predict, evaluate):
+        app.command(epilog=epilog(f"classify {function.__name__}"))(verb(function))
+    return app

@@ -1,0 +1,138 @@
+"""`bursty cluster` and `bursty discover`: groups of documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bursty.cli.delivery import Delivery
+from bursty.cli.messages import say
+from bursty.cli.options import Family, Fitting, Output, PathArgument, Reading, Report
+from bursty.cli.reading_models import cluster_table, document_table, inferred_columns, word_table
+from bursty.cli.tables import Table
+
+if TYPE_CHECKING:
+    from bursty.corpus import Corpus
+
+# Clusters where nobody said how many: enough to see something, few enough to read.
+_USUAL = 8
+_LEAST_FOR_AUTO = 6
+
+
+def cluster(
+    path: PathArgument,
+    reading: Reading,
+    fitting: Fitting,
+    output: Output,
+    page: Report,
+    k: Annotated[
+        str | None, typer.Option("--k", metavar="N|auto", help="Number of clusters, 8 if not given; auto looks for it.")
+    ] = None,
+    family: Family = "edcm",
+    starts: Annotated[int, typer.Option("--starts", min=1, metavar="N", help="Runs; the best one is kept.")] = 1,
+) -> None:
+    """Put documents into groups that use the same words."""
+    chosen = _number_of_clusters(k)
+    with Delivery("cluster", output, report=page.report) as results:
+        corpus = _read_several(reading, path)
+        n_components = min(_USUAL, len(corpus) // 2) if chosen is None else chosen
+        if n_components == "auto" and len(corpus) < _LEAST_FOR_AUTO:
+            raise ValueError(f"{path} has {len(corpus)} documents, too few for --k auto: say how many, such as --k 2")
+        from bursty.models.mixture import Mixture
+
+        results.describe(path, corpus, reading, fitting.seed, k=n_components, family=family, starts=starts)
+        if n_components == "auto":
+            say("looking for the number of clusters; --k N would save this time")
+        elif chosen is None:
+            say(f"{n_components} clusters; --k N makes another number, --k auto looks for it")
+        model = Mixture(
+            n_components, family=family, n_init=starts, random_state=fitting.seed, n_jobs=fitting.jobs, verbose=1
+        ).fit(corpus)
+        results.facts |= {
+            "clusters": len(model.weights_),
+            "iterations": model.n_iter_,
+            "log_likelihood_per_document": model.lower_bound_,
+        }
+        if n_components == "auto":
+            results.tables.append(_numbers_tried(model.selection_))
+        results.tables += _tables(model, corpus)
+        results.keep(model, corpus)
+
+
+def discover(
+    path: PathArgument,
+    reading: Reading,
+    fitting: Fitting,
+    output: Output,
+    page: Report,
+    max_k: Annotated[
+        int | None,
+        typer.Option("--max-k", min=1, metavar="N", help="Most clusters there can be."),
+    ] = None,
+    family: Annotated[str, typer.Option("--family", metavar="NAME", help="dcm, or multinomial.")] = "dcm",
+    sampler: Annotated[str, typer.Option("--sampler", metavar="NAME", help="collapsed, or paper.")] = "collapsed",
+    iterations: Annotated[
+        int | None, typer.Option("--iterations", min=2, metavar="N", help="Sweeps; half of them count.")
+    ] = None,
+) -> None:
+    """Find clusters, how many there are, and the words that tell them apart."""
+    with Delivery("discover", output, report=page.report) as results:
+        corpus = _read_several(reading, path)
+        from bursty.models.dpmfs import DPMFS
+
+        chosen: dict[str, Any] = {} if iterations is None else {"n_iter": iterations, "burn_in": iterations // 2}
+        results.describe(path, corpus, reading, fitting.seed, max_k=max_k, family=family, sampler=sampler, **chosen)
+        model = DPMFS(
+            max_k,
+            family=family,
+            sampler=sampler,
+            random_state=fitting.seed,
+            n_jobs=fitting.jobs,
+            verbose=1,
+            **chosen,
+        ).fit(corpus)
+        results.facts |= {
+            "clusters": int(model.n_clusters_),
+            "sweeps": int(model.n_iter_),
+            "discriminative_words": int(model.discriminative_.sum()),
+            "words": corpus.n_words,
+        }
+        results.tables += [*_tables(model, corpus), _chosen_words(model, corpus)]
+        results.keep(model, corpus)
+
+
+def _read_several(reading: Reading, path: Path) -> Corpus:
+    corpus = reading.read(path)
+    if len(corpus) < 2:
+        raise ValueError(f"{path} has one document: clusters need at least two")
+    return corpus
+
+
+def _tables(model: Any, corpus: Corpus) -> list[Table]:
+    """Clusters, documents, words. Documents are where the fit has them."""
+    columns = inferred_columns(model, corpus) | {"cluster": model.labels_}
+    return [cluster_table(model), document_table(corpus, columns, shown=False), word_table(model, "cluster")]
+
+
+def _numbers_tried(selection: Any) -> Table:
+    columns = {"k": selection.ks, "score": selection.scores, "standard_error": selection.standard_errors}
+    return Table("numbers_tried", columns, "Log-likelihood of documents left out, for each number of clusters")
+
+
+def _chosen_words(model: Any, corpus: Corpus) -> Table:
+    columns = {
+        "word": corpus.vocabulary,
+        "inclusion_probability": model.inclusion_prob_,
+        "discriminative": model.discriminative_,
+    }
+    return Table("word_selection", columns, shown=False)
+
+
+def _number_of_clusters(k: str | None) -> int | str | None:
+    if k is None or k == "auto":
+        return k
+    if not k.isdecimal() or int(k) < 1:
+        raise ValueError(f"--k is a whole number above 0, or auto, not {k!r}")
+    return int(k)

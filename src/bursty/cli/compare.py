@@ -1,0 +1,116 @@
+"""`bursty compare`: which model describes the documents of this corpus best?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bursty.cli.delivery import Delivery
+from bursty.cli.messages import interrupts, phase
+from bursty.cli.options import Fitting, Output, PathArgument, Reading
+from bursty.cli.tables import Table
+from bursty.cli.topics import topic_model
+
+if TYPE_CHECKING:
+    from bursty.corpus import Corpus
+
+_LEAST = 8
+
+
+def compare(
+    path: PathArgument,
+    reading: Reading,
+    fitting: Fitting,
+    output: Output,
+    k: Annotated[int, typer.Option("--k", min=1, metavar="N", help="Topics of LDA and DCMLDA.")] = 10,
+    hold_out: Annotated[
+        float, typer.Option("--hold-out", min=0.05, max=0.9, metavar="SHARE", help="Documents to compare on.")
+    ] = 0.2,
+    iterations: Annotated[int, typer.Option("--iterations", min=1, metavar="N", help="Of the topic models.")] = 100,
+) -> None:
+    """Compare five models on documents they have not seen."""
+    with Delivery("compare", output) as results:
+        corpus = reading.read(path)
+        if len(corpus) < _LEAST:
+            raise ValueError(f"{path} has {len(corpus)} documents: a comparison needs at least {_LEAST}")
+        results.describe(path, corpus, reading, fitting.seed, k=k, hold_out=hold_out, iterations=iterations)
+        learned, held = _split(corpus, path, hold_out, fitting.seed)
+        found = {}
+        for name, perplexity in _models(k, iterations, fitting).items():
+            with phase(name):
+                found[name] = perplexity(learned, held)
+            interrupts.check()
+        results.facts |= {"documents_learned_from": len(learned), "documents_compared_on": len(held)}
+        results.tables.append(_ranking(found))
+        results.verdict = verdict(found)
+
+
+def _split(corpus: Corpus, path: Path, share: float, seed: int) -> tuple[Corpus, Corpus]:
+    """Learned from and compared on; words that only the latter have are left out, so that no model must guess them."""
+    learned, held = corpus.drop_empty().split(test_size=share, random_state=seed)
+    seen = learned.counts.sum(axis=0) > 0
+    learned, held = learned.select_words(seen), held.select_words(seen).drop_empty()
+    if not held.counts.nnz:
+        raise ValueError(f"the documents of {path} share too few words for a comparison")
+    return learned, held
+
+
+def _models(k: int, iterations: int, fitting: Fitting) -> dict[str, Callable[[Corpus, Corpus], float]]:
+    """Functions from two corpora to the perplexity of the second."""
+    from bursty.families import DCM, EDCM, Multinomial
+
+    def family(kind: Any, **options: Any) -> Callable[[Corpus, Corpus], float]:
+        return lambda learned, held: kind(smoothing=0.01, n_jobs=fitting.jobs).fit(learned).perplexity(held, **options)
+
+    def topics(name: str) -> Callable[[Corpus, Corpus], float]:
+        settings = {"n_iter": iterations, "tol": 0.0, "random_state": fitting.seed, "n_jobs": fitting.jobs}
+        return lambda learned, held: (
+            topic_model(name)(min(k, learned.n_words), **settings).fit(learned).perplexity(held)
+        )
+
+    return {
+        "multinomial": family(Multinomial),
+        "edcm": family(EDCM, normalized=True),
+        "dcm": family(DCM),
+        "lda": topics("lda"),
+        "dcmlda": topics("dcmlda"),
+    }
+
+
+def _ranking(found: dict[str, float]) -> Table:
+    import math
+
+    order = sorted(found, key=found.__getitem__)
+    columns = {
+        "model": order,
+        "perplexity": [found[name] for name in order],
+        "log_likelihood_per_word": [-math.log(found[name]) for name in order],
+        "against_multinomial": [found[name] / found["multinomial"] - 1.0 for name in order],
+    }
+    return Table("models", columns, "Documents not seen before: the lower the perplexity, the better")
+
+
+def verdict(found: dict[str, float]) -> str:
+    """What the numbers say, in words."""
+    best = min(found, key=found.__getitem__)
+    gain = 1.0 - found["dcm"] / found["multinomial"]
+    if gain > 0.02:
+        bursts = f"Words come in bursts here: allowing for that (DCM) cuts the uncertainty about a word by {gain:.0%}."
+    elif gain > -0.02:
+        bursts = "Words hardly come in bursts here: the DCM and the multinomial describe the documents equally well."
+    else:
+        bursts = "Words come in no bursts here: the multinomial describes the documents better than the DCM."
+    topics = min(found["lda"], found["dcmlda"]) / min(found["multinomial"], found["dcm"], found["edcm"]) - 1.0
+    if topics < -0.02:
+        bursts += f" Topics help too: {-topics:.0%} less than the best single distribution."
+    advice = {
+        "multinomial": "'bursty cluster --family multinomial' fits this corpus.",
+        "edcm": "'bursty cluster --family edcm' fits this corpus.",
+        "dcm": "'bursty cluster --family dcm' fits this corpus.",
+        "lda": "'bursty topics --model lda' fits this corpus.",
+        "dcmlda": "'bursty topics --model dcmlda' fits this corpus.",
+    }[best]
+    return f"{bursts} Best of the five: {best}; {advice}"

@@ -1,0 +1,132 @@
+"""`bursty import` and `bursty info`: documents into one file, and what is in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bursty.cli.delivery import Delivery
+from bursty.cli.messages import phase, say
+from bursty.cli.options import Output, PathArgument, Reading
+from bursty.cli.tables import Table
+
+if TYPE_CHECKING:
+    from bursty.corpus import Corpus
+
+_BURSTY_WORDS = 10
+
+
+def import_(
+    path: PathArgument,
+    reading: Reading,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="PATH's name with .bcorpus if not given.")
+    ] = None,
+) -> None:
+    """Read documents and keep them, counted, in one corpus file.
+
+    Every verb reads raw input itself; a corpus file is read at once, and is
+    the same for everybody.
+    """
+    target = out if out is not None else Path(f"{_stem(path)}.bcorpus")
+    if target.is_dir():
+        raise IsADirectoryError(f"--out is a file here, and {target} is a folder: give a name such as corpus.bcorpus")
+    if target.exists() and path.exists() and target.samefile(path):
+        raise ValueError(f"{target} would replace what it is made from: choose another name with --out")
+    corpus = reading.read(path)
+    with phase("writing"):
+        print(corpus.save(target))
+
+
+def info(
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A corpus file, raw input, or a saved model.", readable=False)
+    ],
+    reading: Reading,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+) -> None:
+    """Say what is in a corpus, raw input or a saved model."""
+    from bursty.storage import is_container
+
+    with Delivery("info", Output(as_json=as_json)) as results:
+        if path.is_file() and (path.suffix == ".bursty" or is_container(path, "model")):
+            _describe_model(path, results)
+        else:
+            _describe_corpus(path, reading, results)
+
+
+def _stem(path: Path) -> str:
+    name = path.resolve().name
+    return name.split(".")[0] or name
+
+
+def _describe_corpus(path: Path, reading: Reading, results: Delivery) -> None:
+    corpus = reading.read(path)
+    results.describe(path, corpus, reading)
+    results.facts |= corpus.describe().as_dict()
+    for problem in _problems(corpus):
+        say(f"warning: {problem}")
+    if corpus.has_words and corpus.counts.nnz:
+        results.tables.append(_bursty_words(corpus))
+    if corpus.label_names is not None and corpus.label_matrix is not None:
+        sizes = corpus.label_matrix.sum(axis=0)
+        results.tables.append(Table("classes", {"class": corpus.label_names, "documents": sizes}, "Classes"))
+
+
+def _bursty_words(corpus: Corpus) -> Table:
+    """Words repeated most where they occur, among those of several documents and not of most."""
+    import numpy as np
+
+    from bursty.metrics import burstiness
+
+    documents = np.bincount(corpus.counts.indices, minlength=corpus.n_words)
+    candidates = np.flatnonzero((documents >= min(5, len(corpus))) & (documents <= max(1, len(corpus) // 2)))
+    if not len(candidates):
+        candidates = np.flatnonzero(documents)
+    per_word = burstiness(corpus.counts, axis="word")[candidates]
+    best = candidates[np.argsort(-per_word, kind="stable")[:_BURSTY_WORDS]]
+    columns = {
+        "word": corpus.vocabulary[best],
+        "documents": documents[best],
+        "times_where_it_occurs": np.sort(-per_word, kind="stable")[:_BURSTY_WORDS] * -1.0,
+    }
+    return Table("bursty_words", columns, "Words that come in the largest bursts")
+
+
+def _problems(corpus: Corpus) -> list[str]:
+    """What a person should know before they trust results."""
+    about, found = corpus.describe(), []
+    if about.empty_documents:
+        found.append(f"{about.empty_documents:,} documents have no words; they keep their row and say nothing")
+    if about.documents < 20:
+        found.append(f"{about.documents} documents are few: clusters and topics of so few mean little")
+    if about.tokens and about.burstiness < 1.05:
+        found.append("words hardly ever repeat within a document: bursty models have nothing to gain here")
+    if corpus.labels is not None and (corpus.labels < 0).any():
+        found.append(f"{int((corpus.labels < 0).sum()):,} documents have no class")
+    return found
+
+
+def _describe_model(path: Path, results: Delivery) -> None:
+    from bursty.persistence import read
+
+    saved = read(path)
+    model, run = saved.model, saved.run or {}
+    results.facts |= {"model": type(model).__name__, "words": model.n_features_in_}
+    for name, attribute in (("clusters", "weights_"), ("clusters", "n_clusters_"), ("topics", "alpha_")):
+        value = getattr(model, attribute, None)
+        if value is not None and (name != "topics" or hasattr(model, "doc_topic_")):
+            results.facts[name] = value if isinstance(value, int) else len(value)
+    if hasattr(model, "classes_"):
+        results.facts["classes"] = [str(name) for name in model.classes_]
+    results.facts["documents_kept"] = 0 if saved.corpus is None else len(saved.corpus)
+    results.facts |= {
+        name: run[name] for name in ("command", "data", "seed", "started", "seconds") if run.get(name) is not None
+    }
+    results.facts |= {f"parameter_{name}": _short(value) for name, value in model.get_params(deep=False).items()}
+
+
+def _short(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | None) else " ".join(repr(value).split())[:60]

@@ -1,0 +1,182 @@
+"""Where results go: to stdout at the end, and into the folder of ``--out``, all or nothing.
+
+The folder is tried before any work is done, and files are written to a hidden place inside it; only when everything is
+there do they take their names. A verb that fails, or is stopped, leaves the folder as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import textwrap
+import time
+from contextlib import suppress
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import bursty
+from bursty.cli.messages import interrupts, phase, printable, say
+from bursty.cli.options import Output, Reading
+from bursty.cli.tables import Table, check_format, plain, print_facts, print_table, write_table
+
+if TYPE_CHECKING:
+    from bursty.corpus import Corpus
+
+#: The command as it was given.
+COMMAND: ContextVar[str] = ContextVar("command", default="bursty")
+#: The version of the JSON that ``--json`` prints.
+SCHEMA = 1
+_ROWS = 30
+# What a report says about the run.
+_TOLD = ("command", "data", "parameters", "seed", "versions", "started", "seconds")
+
+
+class Delivery:
+    """The results of one verb; use it as a context, around all of the work."""
+
+    def __init__(self, verb: str, options: Output, *, report: bool = False) -> None:
+        check_format(options.format)
+        if report and options.out is None:
+            raise ValueError("--report needs a folder to write to: add --out DIR")
+        self.verb, self.options, self.wants_report = verb, options, report
+        self.facts: dict[str, Any] = {}
+        self.verdict = ""
+        self.tables: list[Table] = []
+        self.run: dict[str, Any] = {"command": COMMAND.get()}
+        self._began = time.perf_counter()
+        self._started = datetime.now(UTC).isoformat(timespec="seconds")
+        self._staging: Path | None = None
+        self._made: list[Path] = []
+        self._files: list[Path] = []
+
+    def __enter__(self) -> Self:
+        if self.options.out is not None:
+            self._staging = self._stage(self.options.out)
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            if error is None:
+                interrupts.check()
+                self._deliver()
+        finally:
+            self._tidy()
+
+    def describe(
+        self, data: Path, corpus: Corpus, reading: Reading, seed: int | None = None, **parameters: Any
+    ) -> None:
+        """Record what is being run."""
+        self.run |= {
+            "data": str(data),
+            "reading": reading.plain(),
+            "documents": len(corpus),
+            "words": corpus.n_words,
+            "parameters": parameters,
+            "seed": seed,
+            "versions": versions(),
+            "started": self._started,
+        }
+
+    def keep(self, model: Any, corpus: Corpus | None) -> None:
+        """Keep the model, and the report if there is to be one; before this the fit must be over."""
+        interrupts.check()
+        self.run["seconds"] = round(time.perf_counter() - self._began, 3)
+        if self._staging is None:
+            say("nothing is kept: --out DIR keeps the model and all tables")
+            return
+        from bursty.persistence import save
+
+        if "verbose" in model.get_params(deep=False):
+            model.set_params(verbose=0)
+        with phase("writing the model"):
+            save(model, self._staging / "model.bursty", corpus=corpus, run=self.run)
+        if self.wants_report:
+            write_report(self._staging / "report.html", model, corpus, self.run)
+
+    def _stage(self, out: Path) -> Path:
+        if out.exists() and not out.is_dir():
+            raise NotADirectoryError(f"--out is a folder, and {out} is a file")
+        missing = [folder for folder in (out, *out.parents) if not folder.exists()]
+        out.mkdir(parents=True, exist_ok=True)
+        self._made = missing
+        return Path(tempfile.mkdtemp(prefix=".bursty-", dir=out))
+
+    def _deliver(self) -> None:
+        self.run["seconds"] = round(time.perf_counter() - self._began, 3)
+        if self._staging is not None and self.options.out is not None:
+            for table in self.tables:
+                write_table(table, self._staging, self.options.format)
+            names = sorted(path.name for path in self._staging.iterdir())
+            for name in names:
+                if (self.options.out / name).is_dir():
+                    raise IsADirectoryError(f"{self.options.out / name} is a folder, where a file is to be written")
+            for path in sorted(self._staging.iterdir()):
+                os.replace(path, self.options.out / path.name)
+                self._files.append(self.options.out / path.name)
+            say(f"kept in {self.options.out}: {', '.join(path.name for path in self._files)}")
+        self._print()
+        sys.stdout.flush()
+
+    def _tidy(self) -> None:
+        if self._staging is not None:
+            shutil.rmtree(self._staging, ignore_errors=True)
+        if not self._files:
+            with suppress(OSError):
+                for folder in self._made:
+                    folder.rmdir()
+
+    def _print(self) -> None:
+        if self.options.as_json:
+            print(json.dumps(self._document(), indent=2, ensure_ascii=False))
+            return
+        terminal = sys.stdout.isatty()
+        shown = [table for table in self.tables if table.shown]
+        if self.facts:
+            print_facts(self.facts, sys.stdout, terminal)
+        for number, table in enumerate(shown):
+            if number or self.facts:
+                print()
+            print_table(table, sys.stdout, terminal, _ROWS)
+            if terminal and len(table) > _ROWS:
+                say(f"... and {len(table) - _ROWS:,} more; a pipe, --json or --out gives all of them")
+        if self.verdict:
+            width = shutil.get_terminal_size().columns if terminal else 10**6
+            print("\n" + textwrap.fill(printable(self.verdict), width))
+
+    def _document(self) -> dict[str, Any]:
+        """What ``--json`` prints; see docs/cli.md."""
+        return {
+            "schema": SCHEMA,
+            "bursty": bursty.__version__,
+            "verb": self.verb,
+            "run": plain(self.run),
+            "facts": plain(self.facts),
+            "verdict": self.verdict or None,
+            "tables": {table.name: table.records() for table in self.tables},
+            "files": [str(path) for path in self._files],
+        }
+
+
+def write_report(path: Path, model: Any, corpus: Corpus | None, run: dict[str, Any] | None) -> None:
+    """The page about a model; the libraries it needs are an extra."""
+    try:
+        from bursty import report
+    except ImportError as error:
+        raise ValueError(f"a report needs more libraries ({error}): pip install 'bursty[report]'") from error
+    told = {name: run[name] for name in _TOLD if name in run} if run else None
+    with phase("writing the report"):
+        report.write(path, model, corpus=corpus, run=told)
+
+
+def versions() -> dict[str, str]:
+    """Of everything that the numbers depend on."""
+    found = {name: version(name) for name in ("numpy", "scipy", "numba", "scikit-learn")}
+    return {"bursty": bursty.__version__, "python": platform.python_version(), **found}

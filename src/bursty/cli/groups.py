@@ -1,0 +1,50 @@
+"""Options declared once for many verbs.
+
+A group is a dataclass whose fields are annotated as typer options. A verb takes the group as one parameter; `verb`
+shows typer the fields instead, and puts them together again when the verb is called.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
+
+
+def verb(function: Callable[..., None]) -> Callable[..., None]:
+    """The function with the options of its groups in the place of the groups."""
+    hints = typing.get_type_hints(function, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    parameters = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name in groups:
+            parameters += _options_of(groups[parameter.name])
+        else:
+            parameters.append(parameter.replace(annotation=hints[parameter.name]))
+    parameters.sort(key=lambda parameter: parameter.kind)
+
+    @functools.wraps(function)
+    def called(**arguments: Any) -> None:
+        for name, kind in groups.items():
+            arguments[name] = kind(**{field.name: arguments.pop(field.name) for field in fields(kind)})
+        function(**arguments)
+
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return called
+
+
+def _options_of(group: Any) -> list[inspect.Parameter]:
+    hints = typing.get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(group)
+    ]

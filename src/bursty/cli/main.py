@@ -1,0 +1,109 @@
+"""The command: arguments in, exit code out.
+
+| code | meaning |
+|---|---|
+| 0 | done |
+| 1 | failed: the disk is full, memory ran out, a bug |
+| 2 | the arguments or the input are not right; one line on stderr says what to do |
+| 130 | stopped with Ctrl-C |
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import NoReturn
+
+from bursty.cli.delivery import COMMAND
+from bursty.cli.messages import interrupts, plain_warnings, printable
+
+_INPUT_ERRORS = (ValueError, TypeError, FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
+
+
+def main() -> NoReturn:
+    """Run the arguments of this process and end it."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_stdout()
+    sys.exit(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run these arguments; the exit code."""
+    debug = "--debug" in arguments
+    COMMAND.set(shlex.join(["bursty", *arguments]))
+    try:
+        with interrupts.watched(), plain_warnings():
+            return _call([argument for argument in arguments if argument != "--debug"])
+    except KeyboardInterrupt:
+        _complain("stopped")
+        return 130
+    except BrokenPipeError:
+        _close_stdout()
+        return 0
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        return _explain(error)
+
+
+def _call(arguments: list[str]) -> int:
+    import typer
+
+    from bursty.cli.app import app
+
+    if "_BURSTY_COMPLETE" in os.environ:
+        app(arguments, prog_name="bursty")
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("bursty", arguments or ["--help"]) as context:
+            command.invoke(context)
+    except typer.Exit as done:
+        return int(done.exit_code)
+    return 0
+
+
+def _explain(error: Exception) -> int:
+    """One line, and the exit code."""
+    if hasattr(error, "format_message"):
+        return _explain_usage(error)
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{error.filename}: " if error.filename else ""
+        text = f"{place}{error.strerror}"
+    else:
+        text = str(error) or type(error).__name__
+    if isinstance(error, _INPUT_ERRORS):
+        _complain(text)
+        return 2
+    if isinstance(error, MemoryError):
+        text = "memory ran out: fewer words (--min-df) or documents need less"
+    elif not isinstance(error, OSError):
+        text = f"{type(error).__name__}: {text} (--debug shows where)"
+    _complain(f"failed: {text}")
+    return 1
+
+
+def _explain_usage(error: Exception) -> int:
+    """What typer says about arguments; without any, the help is shown and that is all."""
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return 2
+    hint = f" (see '{context.command_path} --help')" if context is not None else ""
+    _complain(error.format_message().rstrip(".") + hint)  # type: ignore[attr-defined]
+    return int(getattr(error, "exit_code", 2))
+
+
+def _complain(text: str) -> None:
+    print(f"bursty: {printable(' '.join(text.split()))}", file=sys.stderr, flush=True)
+
+
+def _close_stdout() -> None:
+    """Whoever read our output has gone: let the rest of it go nowhere, in silence."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,160 @@
+"""The options that verbs share, in groups: what to read, how to fit, where results go."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bursty.cli.messages import phase, say
+
+if TYPE_CHECKING:
+    from bursty.corpus import Corpus
+
+PathArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="PATH", help="A corpus file, or raw input: a folder of texts, CSV, JSON lines, ...", readable=False
+    ),
+]
+ModelArgument = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A saved model: DIR/model.bursty, or DIR.", readable=False)
+]
+Family = Annotated[str, typer.Option("--family", metavar="NAME", help="edcm, dcm, multinomial or vonmisesfisher.")]
+
+
+def number(text: str) -> float:
+    """A count when whole, a share when a fraction."""
+    value = float(text)
+    return int(value) if value == int(value) and "." not in text else value
+
+
+def _of(panel: str) -> Any:
+    """Options that the help shows together, under this title."""
+
+    def option(flag: str, help: str, metavar: str | None = None, **more: Any) -> Any:
+        return typer.Option(flag, help=help, metavar=metavar, rich_help_panel=panel, **more)
+
+    return option
+
+
+_reading, _words, _results = _of("Reading documents"), _of("Which words count"), _of("Results")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How documents are read; the options of `bursty.read_corpus` under the same names."""
+
+    input_format: Annotated[str | None, _reading("--input-format", "Found from the file if not given.", "NAME")] = None
+    text: Annotated[list[str] | None, _reading("--text", "Column of the text; may be repeated.", "COLUMN")] = None
+    label: Annotated[str | None, _reading("--label", "Column of the class.", "COLUMN")] = None
+    id: Annotated[str | None, _reading("--id", "Column of the document's name.", "COLUMN")] = None
+    metadata: Annotated[list[str] | None, _reading("--metadata", "Column to keep; may be repeated.", "COLUMN")] = None
+    label_separator: Annotated[str | None, _reading("--label-separator", "Stands between several classes.", "TEXT")] = (
+        None
+    )
+    max_documents: Annotated[int | None, _reading("--max-documents", "Stop after N rows.", "N", min=1)] = None
+    encoding: Annotated[str | None, _reading("--encoding", "Of texts; UTF-8 if not given.", "NAME")] = None
+    vocabulary: Annotated[Path | None, _reading("--vocabulary", "List of words, one a line.", "FILE")] = None
+    labels: Annotated[Path | None, _reading("--labels", "Class of each row of a count table.", "FILE")] = None
+    transpose: Annotated[bool, _reading("--transpose", "The count table has a row a word.")] = False
+    stop_words: Annotated[str | None, _words("--stop-words", "english, or a file of words to leave out.", "WHICH")] = (
+        None
+    )
+    min_df: Annotated[
+        float | None, _words("--min-df", "In at least N documents (0.1: a tenth).", "N", parser=number)
+    ] = None
+    max_df: Annotated[float | None, _words("--max-df", "In at most N of them (0.5: half).", "N", parser=number)] = None
+    drop_most_common: Annotated[int | None, _words("--drop-most-common", "Leave out the N commonest.", "N", min=0)] = (
+        None
+    )
+    ngrams: Annotated[int | None, _words("--ngrams", "Up to N words in a row.", "N", min=1, max=5)] = None
+    keep_case: Annotated[bool, _words("--keep-case", "Tell May from may.")] = False
+    token_pattern: Annotated[str | None, _words("--token-pattern", "What a word looks like.", "REGEX")] = None
+
+    def given(self) -> dict[str, Any]:
+        """The options of `read_corpus` that were given."""
+        plain = (
+            *("label", "id", "label_separator", "max_documents", "encoding", "vocabulary", "labels"),
+            *("min_df", "max_df", "drop_most_common", "token_pattern"),
+        )
+        options = {name: getattr(self, name) for name in plain if getattr(self, name) is not None}
+        options |= {name: list(getattr(self, name)) for name in ("text", "metadata") if getattr(self, name)}
+        if self.transpose:
+            options["transpose"] = True
+        if self.keep_case:
+            options["lowercase"] = False
+        if self.ngrams is not None:
+            options["ngram_range"] = (1, self.ngrams)
+        if self.stop_words is not None:
+            options["stop_words"] = _stop_words(self.stop_words)
+        return options
+
+    def plain(self) -> dict[str, Any]:
+        """The same as values that a saved model can keep."""
+        return {name: str(value) if isinstance(value, Path) else value for name, value in self.given().items()}
+
+    def read(self, path: Path, also: dict[str, Any] | None = None) -> Corpus:
+        """The documents at `path`; `also` are options that hold unless others were given."""
+        from bursty.corpus import read_corpus
+        from bursty.storage import is_container
+
+        if path.is_file() and is_container(path, "model"):
+            raise ValueError(f"{path} is a saved model, not documents; 'bursty info {path}' says what is in it")
+        try:
+            with phase(f"reading {path.name or path}"):
+                corpus = read_corpus(path, self.input_format, **{**(also or {}), **self.given()})
+        except ValueError as error:
+            raise ValueError(_in_options(str(error))) from error
+        say(f"{path}: {len(corpus):,} documents, {corpus.n_words:,} words, {int(corpus.counts.sum()):,} tokens")
+        if not corpus.has_words:
+            say("warning: the words have no names; --vocabulary FILE gives them")
+        return corpus
+
+
+def _in_options(message: str) -> str:
+    """What the library says about its parameters, said about the options of the command line."""
+    flags = {field.name: field.name.replace("_", "-") for field in fields(Reading)} | {"format": "input-format"}
+    named = re.compile(rf"\b({'|'.join(flags)})=")
+    return " ".join(named.sub(lambda match: f"--{flags[match[1]]} ", message).split())
+
+
+def _stop_words(which: str) -> Any:
+    if which == "english":
+        return which
+    path = Path(which)
+    if not path.is_file():
+        raise ValueError(f"--stop-words is 'english' or a file with a word a line, and there is no file {which}")
+    return path.read_text(encoding="utf-8").split()
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """How a model is fitted."""
+
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Same seed, same result.")] = 0
+    jobs: Annotated[int | None, typer.Option("--jobs", min=1, metavar="N", help="Threads; all cores if not given.")] = (
+        None
+    )
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where results go."""
+
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Keep what is found here.", rich_help_panel="Results"),
+    ] = None
+    format: Annotated[str, _results("--format", "Of tables: csv, jsonl or parquet.", "NAME")] = "csv"
+    as_json: Annotated[bool, _results("--json", "One JSON document on stdout.")] = False
+
+
+@dataclass(frozen=True)
+class Report:
+    """Whether a page is written."""
+
+    report: Annotated[bool, _results("--report", "Write DIR/report.html too.")] = False

@@ -1,0 +1,147 @@
+"""What a fitted model says, as tables: for verbs that fit one, and for those that are given one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bursty.cli.messages import phase, say
+from bursty.cli.tables import Table
+
+if TYPE_CHECKING:
+    from bursty.cli.options import Reading
+    from bursty.corpus import Corpus
+    from bursty.persistence import Saved
+
+_KINDS = {
+    "Mixture": "clusters",
+    "DPMFS": "clusters",
+    "BayesClassifier": "classes",
+    "LDA": "topics",
+    "DCMLDA": "topics",
+}
+_ANALYSIS = ("lowercase", "token_pattern", "stop_words", "ngram_range")
+_TEXTS = ("folder", "csv", "tsv", "jsonl", "parquet")
+_WORDS = 10
+
+
+def kind_of(model: Any) -> str:
+    """What the model finds: clusters, classes, topics, or (a family) nothing but probabilities."""
+    return _KINDS.get(type(model).__name__, "probabilities")
+
+
+def load(path: Path, *kinds: str) -> Saved:
+    """The saved model, which must be of one of these kinds."""
+    from bursty.persistence import read
+
+    if path.is_dir() and (path / "model.bursty").is_file():
+        path = path / "model.bursty"
+    if not path.exists():
+        raise FileNotFoundError(f"there is no saved model at {path}")
+    saved = read(path)
+    if kinds and kind_of(saved.model) not in kinds:
+        name, found = type(saved.model).__name__, kind_of(saved.model)
+        raise ValueError(f"{path} is a {name}, which finds {found}; this verb needs a model of {' or '.join(kinds)}")
+    return saved
+
+
+def read_for(saved: Saved, path: Path, reading: Reading) -> Corpus:
+    """Documents as the model counts them: its way of finding words in texts, and its vocabulary."""
+    from bursty.corpus.formats import locate
+
+    also: dict[str, Any] = {}
+    if path.exists() and locate(path, reading.input_format)[0] in _TEXTS:
+        also = {name: value for name, value in ((saved.run or {}).get("reading") or {}).items() if name in _ANALYSIS}
+    corpus = reading.read(path, also)
+    words = getattr(saved.model, "feature_names_in_", None)
+    if words is None or not corpus.has_words:
+        return corpus
+    aligned = corpus.align(words)
+    tokens, known = int(corpus.counts.sum()), int(aligned.counts.sum())
+    if tokens and not known:
+        raise ValueError(f"no word of {path} is known to the model: it was fitted on another vocabulary")
+    if tokens > known:
+        new = corpus.n_words - len(set(corpus.vocabulary) & set(words))
+        unknown = "1 word is" if new == 1 else f"{new:,} words are"
+        say(f"{unknown} not known to the model; {(tokens - known) / tokens:.1%} of the tokens are left out")
+    return aligned
+
+
+def cluster_table(model: Any) -> Table:
+    """One row a cluster."""
+    words = model.top_words(_WORDS)
+    columns: dict[str, Any] = {
+        "cluster": range(len(words)),
+        "documents": model.sizes_,
+        "weight": model.weights_,
+        "confidence": model.confidence_,
+    }
+    return Table("clusters", {**columns, "words": words}, "Clusters and the words that tell them apart")
+
+
+def topic_table(model: Any) -> Table:
+    """One row a topic, the most common first."""
+    import numpy as np
+
+    share = model.doc_topic_.mean(axis=0)
+    order = np.argsort(-share, kind="stable")
+    words = model.top_words(_WORDS)
+    columns: dict[str, Any] = {"topic": order, "share": share[order]}
+    if hasattr(model, "s_"):
+        columns["s"] = model.s_[order]
+    return Table("topics", {**columns, "words": [words[topic] for topic in order]}, "Topics, the most common first")
+
+
+def word_table(model: Any, kind: str, n: int = 50) -> Table:
+    """The words of each cluster or topic and their scores, best first."""
+    import numpy as np
+
+    scores = model.word_scores()
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :n]
+    groups, ranks = np.nonzero(np.isfinite(np.take_along_axis(scores, best, axis=1)))
+    words = best[groups, ranks]
+    columns = {
+        kind: groups,
+        "rank": ranks + 1,
+        "word": np.asarray(model.feature_names_in_)[words],
+        "score": scores[groups, words],
+    }
+    return Table("words", columns, shown=False)
+
+
+def document_table(corpus: Corpus, columns: dict[str, Any], *, shown: bool = True) -> Table:
+    """One row a document: its name, its label where it has one, and what the model says."""
+    named: dict[str, Any] = {"id": corpus.ids}
+    if corpus.labels is not None and corpus.label_names is not None:
+        names = corpus.label_names
+        named["label"] = [names[label] if label >= 0 else None for label in corpus.labels]
+    return Table("documents", named | columns, shown=shown)
+
+
+def inferred_columns(model: Any, corpus: Corpus) -> dict[str, Any]:
+    """What the model says about documents that it may never have seen."""
+    kind = kind_of(model)
+    with phase("looking at the documents"):
+        if kind == "clusters":
+            resp = model.predict_proba(corpus)
+            return {"cluster": resp.argmax(axis=1), "probability": resp.max(axis=1)}
+        if kind == "classes":
+            return _class_columns(model, corpus)
+        if kind == "topics":
+            return topic_columns(model.transform(corpus))
+        return {"tokens": corpus.counts.sum(axis=1), "log_prob": model.log_prob(corpus)}
+
+
+def topic_columns(mixture: Any) -> dict[str, Any]:
+    """The largest topic of each document, and all of them."""
+    shares = {f"topic_{topic}": mixture[:, topic] for topic in range(mixture.shape[1])}
+    return {"topic": mixture.argmax(axis=1), "share": mixture.max(axis=1), **shares}
+
+
+def _class_columns(model: Any, corpus: Corpus) -> dict[str, Any]:
+    proba, names = model.predict_proba(corpus), [str(name) for name in model.classes_]
+    chosen = model.predict(corpus)
+    if getattr(chosen, "ndim", 1) == 2:
+        sets = [[name for name, has in zip(names, row, strict=True) if has] for row in chosen]
+        return {"classes": sets, **{f"probability_{name}": proba[:, place] for place, name in enumerate(names)}}
+    return {"class": [str(name) for name in chosen], "probability": proba.max(axis=1)}

@@ -1,0 +1,155 @@
+"""Results as tables: on a terminal, in a pipe, in a file."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from bursty.cli.messages import printable
+
+_LONGEST = 40
+FORMATS = ("csv", "jsonl", "parquet")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of equal length, under a name that is its file's and its key in JSON."""
+
+    name: str
+    columns: Mapping[str, Any]
+    title: str = ""
+    #: Whether people see it; the others are for files and machines.
+    shown: bool = True
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Row by row, as plain Python values."""
+        return zip(*([plain(value) for value in column] for column in self.columns.values()), strict=True)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A dictionary a row."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows()]
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: numbers and strings of Python, None for what is not a finite number."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    return str(value)
+
+
+def write_table(table: Table, folder: Path, format: str) -> Path:
+    """The table as a file of this format."""
+    path = folder / f"{table.name}.{format}"
+    if format == "parquet":
+        _write_parquet(table, path)
+        return path
+    with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        if format == "csv":
+            writer = csv.writer(file)
+            writer.writerow(table.columns)
+            writer.writerows([_flat(value) for value in row] for row in table.rows())
+        else:
+            file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in table.records())
+    return path
+
+
+def check_format(format: str) -> None:
+    """Refuse a format that cannot be written, before any work is done."""
+    if format not in FORMATS:
+        raise ValueError(f"--format is one of {', '.join(FORMATS)}, not {format!r}")
+    if format == "parquet":
+        try:
+            import pyarrow.parquet  # noqa: F401
+        except ImportError:
+            raise ValueError("Parquet needs pyarrow: pip install 'bursty[parquet]', or use --format csv") from None
+
+
+def _write_parquet(table: Table, path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    columns = {name: [_flat(plain(value)) for value in column] for name, column in table.columns.items()}
+    pyarrow.parquet.write_table(pyarrow.table(columns), path)
+
+
+def _flat(value: Any) -> Any:
+    return " ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def print_facts(facts: Mapping[str, Any], file: IO[str], terminal: bool) -> None:
+    """Names and values, one a line."""
+    width = max((len(name) for name in facts), default=0)
+    for name, value in facts.items():
+        text = _cell(value, long=not terminal)
+        print(f"{spoken(name):{width}}  {text}" if terminal else f"{name}\t{text}", file=file)
+
+
+def print_table(table: Table, file: IO[str], terminal: bool, limit: int | None = None) -> None:
+    """A table that fits the terminal; in a pipe, fields with tabs between them."""
+    if not terminal:
+        print("\t".join(map(printable, table.columns)), file=file)
+        for row in table.rows():
+            print("\t".join(_cell(value, long=True) for value in row), file=file)
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, values in table.columns.items():
+        numeric = all(isinstance(plain(value), int | float | None) for value in values)
+        shown.add_column(Text(spoken(name)), justify="right" if numeric else "left", overflow="fold")
+    for number, row in enumerate(table.rows()):
+        if limit is not None and number >= limit:
+            break
+        shown.add_row(*(Text(_cell(value)) for value in row))
+    if table.title:
+        print(table.title, file=file)
+    Console(file=file).print(shown)
+
+
+def _cell(value: Any, long: bool = False) -> str:
+    value = plain(value)
+    if value is None:
+        return "" if long else "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return repr(value) if long else _number(value)
+    if isinstance(value, int):
+        return str(value) if long else f"{value:,}"
+    if isinstance(value, list):
+        return (" " if long else ", ").join(_cell(item, long) for item in value)
+    text = printable(value)
+    return text if long or len(text) <= _LONGEST or " " in text else text[: _LONGEST - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def _number(value: float) -> str:
+    size = abs(value)
+    if size >= 1000:
+        return f"{value:,.0f}"
+    if size >= 10:
+        return f"{value:.1f}" if size >= 100 else f"{value:.2f}"
+    return f"{value:.3f}" if size >= 0.001 or value == 0 else f"{value:.1e}"
+
+
+def spoken(name: str) -> str:
+    """A name for people."""
+    return printable(name).replace("_", " ")

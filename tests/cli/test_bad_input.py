@@ -1,0 +1,205 @@
+"""Bad input: exit code 2, one line that says what to do, no traceback, and nothing half-written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bursty
+from bursty.cli import delivery
+
+CORPUS_VERBS = ["info", "cluster", "discover", "topics", "compare", "classify train", "import"]
+KEEPING_VERBS = ["cluster --k 2", "discover --iterations 5", "topics --k 2 --iterations 2", "classify train"]
+MODEL_VERBS = ["infer", "evaluate", "report", "classify predict", "classify evaluate"]
+
+
+def complains(outcome, *words: str, code: int = 2) -> bool:
+    """One line, on stderr, after whatever else was said."""
+    assert outcome.code == code, outcome.err
+    assert outcome.out == ""
+    assert "Traceback" not in outcome.err
+    last = outcome.err.splitlines()[-1]
+    assert last.startswith("bursty: ")
+    assert sum(line.startswith("bursty: ") for line in outcome.err.splitlines()) == 1
+    for word in words:
+        assert word in last
+    return True
+
+
+@pytest.mark.parametrize("verb", CORPUS_VERBS)
+def test_a_missing_path(verb, bench):
+    before = bench.names()
+    assert complains(
+        bench(*verb.split(), "nowhere", *([] if verb in ("info",) else ["--out", "new"])), "nothing at nowhere"
+    )
+    assert bench.names() == before
+
+
+@pytest.mark.parametrize("verb", MODEL_VERBS)
+def test_a_missing_model(verb, bench):
+    assert complains(
+        bench(*verb.split(), "nowhere", *([] if verb == "report" else ["mails"])), "no saved model at nowhere"
+    )
+
+
+@pytest.mark.parametrize("verb", CORPUS_VERBS)
+def test_an_unreadable_file(verb, bench):
+    (bench.folder / "noise.x.bcorpus").write_bytes(bytes(range(256)) * 12)
+    (bench.folder / "bytes.csv").write_bytes(b"text\n\xff\xfe\xfd\n")
+    assert complains(bench(*verb.split(), "noise.x.bcorpus"), "not a readable bursty corpus file")
+    assert complains(bench(*verb.split(), "bytes.csv"), "bytes.csv", "--encoding")
+
+
+@pytest.mark.parametrize("verb", MODEL_VERBS)
+def test_an_unreadable_model(verb, bench):
+    path = bench.folder / "found" / "model.bursty"
+    path.write_bytes(path.read_bytes()[:-200])
+    arguments = ["found"] if verb == "report" else ["found", "mails"]
+    assert complains(bench(*verb.split(), *arguments), "not a readable bursty model file")
+
+
+@pytest.mark.parametrize("verb", CORPUS_VERBS)
+def test_an_empty_corpus(verb, bench):
+    (bench.folder / "void").mkdir()
+    (bench.folder / "empty.csv").write_text("text,label\n")
+    (bench.folder / "blank.csv").write_text("text,label\n!,a\n?,b\n")
+    assert complains(bench(*verb.split(), "void"), "void")
+    assert complains(bench(*verb.split(), "empty.csv"), "empty.csv")
+    assert complains(bench(*verb.split(), "blank.csv"), "no document has a single word")
+
+
+@pytest.mark.parametrize(
+    ("verb", "words"),
+    [
+        ("cluster", "one document: clusters need at least two"),
+        ("discover", "one document: clusters need at least two"),
+        ("compare", "a comparison needs at least 8"),
+        ("classify train", "document"),
+    ],
+)
+def test_a_corpus_of_one_document(verb, words, bench):
+    (bench.folder / "one.csv").write_text("text,label\nthe only one here,a\n")
+    before = bench.names()
+    assert complains(bench(*verb.split(), "one.csv", "--out", "new/deep"), words)
+    assert bench.names() == before
+
+
+@pytest.mark.parametrize("verb", ["info", "topics --k 2 --iterations 3", "import"])
+def test_one_document_is_enough_for_some(verb, bench):
+    (bench.folder / "one.csv").write_text("text,label\nthe only one here the one,a\n")
+    assert bench(*verb.split(), "one.csv").code == 0
+
+
+@pytest.mark.parametrize("verb", CORPUS_VERBS)
+def test_a_wrong_column(verb, bench):
+    assert complains(bench(*verb.split(), "news.csv", "--text", "body"), "no column 'body'", "'text'", "'label'")
+
+
+@pytest.mark.parametrize("verb", ["infer", "classify predict", "classify evaluate"])
+def test_a_wrong_column_of_new_documents(verb, bench):
+    assert complains(bench(*verb.split(), "judge", "news.csv", "--text", "body"), "no column 'body'")
+
+
+def test_a_model_of_another_kind(bench):
+    assert complains(bench("classify", "predict", "found", "mails"), "is a Mixture, which finds clusters", "classes")
+    assert complains(bench("classify", "evaluate", "about", "mails"), "is a DCMLDA, which finds topics")
+    assert complains(bench("evaluate", "about", "mails"), "is a DCMLDA, which finds topics")
+    bench("import", "mails", "-o", "mails.bcorpus")
+    assert complains(bench("infer", "mails.bcorpus", "mails"), "it holds a 'corpus'")
+    assert complains(bench("cluster", "found/model.bursty"), "is a saved model, not documents")
+    corpus = bursty.read_corpus(bench.folder / "mails")
+    bursty.save(bursty.families.DCM().fit(corpus), bench.folder / "dcm.bursty")
+    assert complains(bench("report", "dcm.bursty"), "no report for DCM")
+
+
+@pytest.mark.parametrize("verb", ["infer", "evaluate", "classify predict", "classify evaluate"])
+def test_a_model_of_another_vocabulary(verb, bench):
+    (bench.folder / "other.csv").write_text("text,label\nquite foreign speech,money\nwholly different,sport\n")
+    assert complains(bench(*verb.split(), "judge", "other.csv"), "another vocabulary")
+
+
+def test_words_without_names(bench):
+    bursty.Corpus(np.eye(4, dtype=int)).save(bench.folder / "nameless.bcorpus")
+    assert complains(bench("infer", "found", "nameless.bcorpus"), "vocabulary")
+
+
+def test_labels_that_are_missing_or_others(bench):
+    (bench.folder / "bare.csv").write_text("text\nbank market\nteam goal\n")
+    assert complains(bench("classify", "train", "bare.csv"), "--label")
+    assert complains(bench("evaluate", "found", "bare.csv"), "--label")
+    (bench.folder / "strange.csv").write_text("text,label\nbank market,war\nteam goal,peace\n")
+    assert complains(bench("evaluate", "judge", "strange.csv"), "no class 'peace'", "money, sport")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["cluster", "mails", "--k", "zero"], "--k is a whole number above 0, or auto"),
+        (["cluster", "mails", "--k", "0"], "--k is a whole number above 0, or auto"),
+        (["cluster", "mails", "--k", "1000"], "cannot make 1000 clusters"),
+        (["cluster", "mails", "--family", "gauss", "--k", "2"], "gauss"),
+        (["cluster", "mails", "--report"], "--out DIR"),
+        (["cluster", "mails", "--format", "xls"], "csv, jsonl, parquet"),
+        (["cluster", "mails", "--out", "news.csv"], "news.csv"),
+        (["cluster", "mails", "--stop-words", "klingon"], "klingon"),
+        (["cluster", "mails", "--min-df", "many"], "--min-df"),
+        (["cluster", "mails", "--min-df", "9999"], "word"),
+        (["cluster", "mails", "--text", "body"], "--text means nothing for format 'folder'"),
+        (["cluster", "news.csv", "--max-documents", "4", "--k", "auto"], "too few for --k auto"),
+        (["topics", "mails", "--model", "btm"], "dcmlda or lda"),
+        (["topics", "mails", "--k", "999"], "999 topics"),
+        (["discover", "mails", "--sampler", "x"], "sampler"),
+        (["classify", "train", "mails", "--method", "SVM"], "SVM"),
+        (["import", "mails", "--out", "found"], "is a folder"),
+        (["report", "found", "--out", "about"], "is a folder"),
+        (["cluster"], "bursty cluster --help"),
+        (["cluster", "mails", "--nonsense"], "--nonsense"),
+        (["nonsense"], "nonsense"),
+        (["--nonsense"], "--nonsense"),
+    ],
+)
+def test_bad_usage(arguments, words, bench):
+    before = bench.names()
+    assert complains(bench(*arguments), words)
+    assert bench.names() == before
+
+
+@pytest.mark.parametrize("verb", KEEPING_VERBS)
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), MemoryError(), KeyError("bug")])
+def test_failures_leave_the_folder_as_it_was(verb, error, bench, monkeypatch):
+    """Something is wrong when the last table is written: code 1, and the results of an earlier run are still there."""
+    assert bench(*verb.split(), "mails", "--out", "kept").code == 0
+    before = {name: (bench.folder / name).read_bytes() for name in bench.names() if (bench.folder / name).is_file()}
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(delivery, "write_table", fail)
+    for out in ("kept", "new"):
+        outcome = bench(*verb.split(), "news.csv", "--out", out)
+        assert complains(outcome, "failed: ", code=1)
+    after = {name: (bench.folder / name).read_bytes() for name in bench.names() if (bench.folder / name).is_file()}
+    assert after == before
+    assert not (bench.folder / "new").exists()
+
+
+def test_debug_shows_where(bench):
+    outcome = bench("cluster", "nowhere", "--debug")
+    assert outcome.code == 2
+    assert "Traceback" in outcome.err
+    assert outcome.err.splitlines()[-1] == "bursty: there is nothing at nowhere"
+
+
+def test_a_report_that_fails_leaves_the_old_one(bench, monkeypatch):
+    (bench.folder / "report.html").write_text("before")
+    from bursty import report
+
+    def fail(path, *_, **__):
+        path.write_text("half")
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(report, "write", fail)
+    before = bench.names()
+    assert complains(bench("report", "found"), "No space left", code=1)
+    assert (bench.folder / "report.html").read_text() == "before"
+    assert bench.names() == before

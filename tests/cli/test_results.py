@@ -1,0 +1,245 @@
+"""What verbs print and keep: the same numbers as the library, on stdout and in files of several formats."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bursty
+from bursty import persistence
+from bursty.cli.compare import verdict
+from bursty.cli.tables import Table, plain, print_table
+
+DOCUMENTED = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+
+
+def read_csv(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_cluster_gives_what_the_library_gives(bench):
+    outcome = bench("cluster", "mails", "--k", "2", "--seed", "3", "--out", "two")
+    assert outcome.code == 0
+    corpus = bursty.read_corpus(bench.folder / "mails")
+    model = bursty.Mixture(2, random_state=3).fit(corpus)
+    rows = read_csv(bench.folder / "two" / "documents.csv")
+    assert [row["id"] for row in rows] == list(corpus.ids)
+    assert [int(row["cluster"]) for row in rows] == model.labels_.tolist()
+    clusters = read_csv(bench.folder / "two" / "clusters.csv")
+    assert [int(row["documents"]) for row in clusters] == model.sizes_.tolist()
+    assert [row["words"].split() for row in clusters] == model.top_words(10)
+    kept = bursty.load(bench.folder / "two" / "model.bursty")
+    assert np.array_equal(kept.components_, model.components_)
+    assert kept.verbose == 0
+
+
+def test_same_seed_same_files_whatever_the_threads(bench):
+    for name, jobs in (("one", "1"), ("two", "2")):
+        assert bench("cluster", "news.csv", "--k", "3", "--seed", "5", "--jobs", jobs, "--out", name).code == 0
+    for table in ("clusters", "documents", "words"):
+        assert (bench.folder / "one" / f"{table}.csv").read_bytes() == (
+            bench.folder / "two" / f"{table}.csv"
+        ).read_bytes()
+
+
+def test_results_on_stdout_messages_on_stderr(bench):
+    outcome = bench("cluster", "mails", "--k", "2")
+    assert "mails: 40 documents" in outcome.err
+    assert "nothing is kept" in outcome.err
+    lines = outcome.out.splitlines()
+    assert lines[0] == "clusters\t2"
+    header = lines.index("cluster\tdocuments\tweight\tconfidence\twords")
+    assert sorted(line.split("\t")[1] for line in lines[header + 1 :]) == ["20", "20"]
+    assert "\x1b" not in outcome.out + outcome.err
+
+
+def test_the_usual_number_of_clusters(bench):
+    outcome = bench("cluster", "mails")
+    assert outcome.out.startswith("clusters\t8\n")
+    assert "8 clusters; --k N makes another number" in outcome.err
+    assert bench("cluster", "news.csv", "--max-documents", "5").out.startswith("clusters\t2\n")
+
+
+def test_the_number_of_clusters_is_found(bench):
+    outcome = bench("cluster", "news.csv", "--k", "auto", "--json")
+    document = json.loads(outcome.out)
+    tried = document["tables"]["numbers_tried"]
+    best = max(tried, key=lambda row: row["score"])
+    assert document["facts"]["clusters"] == best["k"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "facts", "tables"),
+    [
+        ("info mails", {"documents", "words", "tokens", "burstiness"}, {"bursty_words", "classes"}),
+        ("cluster mails --k 2", {"clusters", "iterations"}, {"clusters", "documents", "words"}),
+        ("discover mails --iterations 20", {"clusters"}, {"clusters", "documents", "words", "word_selection"}),
+        ("topics mails --k 2 --iterations 10", {"topics"}, {"topics", "documents", "words"}),
+        ("compare mails --k 2 --iterations 5", {"documents_compared_on"}, {"models"}),
+        ("infer found news.csv", set(), {"documents"}),
+        ("evaluate found", {"mutual_information"}, {"contingency"}),
+        ("classify train mails", {"accuracy", "log_loss"}, {"classes", "confusions", "documents"}),
+        ("classify predict judge news.csv", set(), {"documents"}),
+        ("classify evaluate judge news.csv", {"accuracy"}, {"classes", "confusions", "documents"}),
+    ],
+)
+def test_json_is_as_documented(arguments, facts, tables, bench):
+    outcome = bench(*arguments.split(), "--json")
+    assert outcome.code == 0, outcome.err
+    document = json.loads(outcome.out)
+    assert list(document) == ["schema", "bursty", "verb", "run", "facts", "verdict", "tables", "files"]
+    assert document["schema"] == 1
+    assert document["bursty"] == bursty.__version__
+    assert arguments.startswith(document["verb"])
+    assert document["run"]["command"] == f"bursty {arguments} --json"
+    assert {"data", "documents", "parameters", "versions", "started", "seconds"} <= document["run"].keys()
+    assert facts <= document["facts"].keys()
+    assert document["tables"].keys() == tables
+    columns = {name for table in document["tables"].values() for row in table[:1] for name in row}
+    for name in {*document["run"], *document["facts"], *document["tables"], *columns}:
+        assert f"`{name}`" in DOCUMENTED or name.startswith("topic_"), name
+    assert document["files"] == []
+
+
+def test_json_of_models_and_kept_files(bench):
+    document = json.loads(bench("info", "found/model.bursty", "--json").out)
+    assert document["facts"]["model"] == "Mixture"
+    assert document["facts"]["documents_kept"] == 40
+    document = json.loads(bench("infer", "found", "mails", "--json", "-o", "new").out)
+    assert document["files"] == ["new/documents.csv"]
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
+def test_formats_of_tables(format, bench):
+    assert bench("infer", "about", "mails", "--out", "new", "--format", format).code == 0
+    path = bench.folder / "new" / f"documents.{format}"
+    if format == "csv":
+        rows = read_csv(path)
+    elif format == "jsonl":
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+    else:
+        import pyarrow.parquet
+
+        rows = pyarrow.parquet.read_table(path).to_pylist()
+    saved = bursty.load(bench.folder / "about" / "model.bursty")
+    expected = saved.transform(bursty.read_corpus(bench.folder / "mails"))
+    assert [float(row["topic_1"]) for row in rows] == expected[:, 1].tolist()
+
+
+def test_inference_counts_in_the_words_of_the_model(bench):
+    outcome = bench("infer", "found", "news.csv", "--id", "name")
+    assert "1 word is not known to the model; 3.2% of the tokens are left out" in outcome.err
+    rows = [line.split("\t") for line in outcome.out.splitlines()]
+    assert rows[0] == ["id", "label", "cluster", "probability"]
+    assert rows[1][:2] == ["n0", "money"]
+    assert len({row[2] for row in rows[1:] if row[1] == "money"}) == 1
+
+
+def test_inference_reads_texts_as_the_fit_did(bench):
+    assert bench("cluster", "mails", "--k", "2", "--ngrams", "2", "--stop-words", "english", "-o", "pairs").code == 0
+    outcome = bench("infer", "pairs", "mails", "--json")
+    assert "not known" not in outcome.err
+    document = json.loads(outcome.out)
+    labels = bursty.load(bench.folder / "pairs" / "model.bursty").labels_
+    assert [row["cluster"] for row in document["tables"]["documents"]] == labels.tolist()
+
+
+def test_families_give_probabilities(bench):
+    corpus = bursty.read_corpus(bench.folder / "mails")
+    bursty.save(bursty.families.DCM(smoothing=0.01).fit(corpus), bench.folder / "dcm.bursty")
+    rows = json.loads(bench("infer", "dcm.bursty", "mails", "--json").out)["tables"]["documents"]
+    expected = bursty.families.DCM(smoothing=0.01).fit(corpus).log_prob(corpus)
+    assert [row["log_prob"] for row in rows] == expected.tolist()
+
+
+def test_several_classes_a_document(bench):
+    texts = [f"{'gold silver ' * (n % 3)}{'cat dog ' * (n % 2)}x{n % 5}" for n in range(40)]
+    lines = [f"{text},{'a;b' if n % 2 else 'b'}\n" for n, text in enumerate(texts)]
+    (bench.folder / "many.csv").write_text("text,label\n" + "".join(lines))
+    options = ("--label-separator", ";")
+    outcome = bench("classify", "train", "many.csv", *options, "--out", "several", "--json")
+    assert outcome.code == 0, outcome.err
+    assert 0 <= json.loads(outcome.out)["facts"]["break_even_micro"] <= 1
+    rows = json.loads(bench("classify", "predict", "several", "many.csv", *options, "--json").out)["tables"][
+        "documents"
+    ]
+    assert set(map(tuple, (row["classes"] for row in rows))) <= {(), ("a",), ("b",), ("a", "b")}
+    assert bench("evaluate", "several", "many.csv", *options).code == 0
+
+
+def test_a_classifier_is_judged_by_documents_it_has_not_learned_from(bench):
+    lines = (bench.folder / "news.csv").read_text().splitlines()
+    (bench.folder / "some.csv").write_text("\n".join([*lines, "n24,bank market loan,"]))
+    outcome = bench("classify", "train", "some.csv", "--out", "held", "--json")
+    assert "1 documents without a class are left out" in outcome.err
+    facts = json.loads(outcome.out)["facts"]
+    assert facts["documents_learned_from"] + facts["documents_held_out"] == 24
+    kept = persistence.read(bench.folder / "held" / "model.bursty")
+    assert len(kept.corpus) == facts["documents_held_out"]
+    assert json.loads(bench("evaluate", "held", "--json").out)["facts"]["accuracy"] == facts["accuracy"]
+    outcome = bench("classify", "train", "news.csv", "--hold-out", "0", "--out", "all", "--json")
+    assert "accuracy" not in json.loads(outcome.out)["facts"]
+    assert bench("evaluate", "all").code == 2
+    assert bench("evaluate", "all", "news.csv").code == 0
+
+
+def test_classes_of_one_document_are_learned(bench):
+    rare = [f"r{n},bank odd{n} team,rare{n}" for n in range(6)]
+    (bench.folder / "rare.csv").write_text((bench.folder / "news.csv").read_text() + "\n".join(rare))
+    for share in ("0.2", "0.9"):
+        outcome = bench("classify", "train", "rare.csv", "--hold-out", share, "--json")
+        assert json.loads(outcome.out)["facts"]["classes"] == 8, outcome.err
+    (bench.folder / "two.csv").write_text("text,label\nbank loan,a\nteam goal,b\n")
+    outcome = bench("classify", "train", "two.csv", "--json")
+    assert outcome.code == 0
+    assert "too few documents to hold any out" in outcome.err
+
+
+def test_import_and_info(bench):
+    outcome = bench("import", "news.csv", "--text", "text", "--min-df", "2", "--stop-words", "english")
+    assert outcome.out == "news.bcorpus\n"
+    corpus = bursty.read_corpus(bench.folder / "news.bcorpus")
+    assert "the" not in set(corpus.vocabulary)
+    facts = json.loads(bench("info", "news.bcorpus", "--json").out)["facts"]
+    assert facts == corpus.describe().as_dict()
+
+
+def test_info_warns(bench):
+    (bench.folder / "few.csv").write_text('text,label\n"a cat, a dog",x\n!,y\n')
+    outcome = bench("info", "few.csv")
+    assert "warning: 1 documents have no words" in outcome.err
+    assert "warning: 2 documents are few" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("perplexities", "words"),
+    [
+        ((100.0, 80.0, 75.0, 90.0, 60.0), ["25%", "Topics help", "dcmlda"]),
+        ((100.0, 101.0, 99.5, 110.0, 120.0), ["hardly", "dcm"]),
+        ((90.0, 101.0, 99.5, 110.0, 120.0), ["no bursts", "multinomial"]),
+    ],
+)
+def test_verdicts(perplexities, words):
+    text = verdict(dict(zip(("multinomial", "edcm", "dcm", "lda", "dcmlda"), perplexities, strict=True)))
+    assert all(word in text for word in words)
+    assert ("Topics help" in text) == ("Topics help" in words)
+
+
+def test_tables_on_a_terminal_do_no_harm(capsys):
+    import sys
+
+    table = Table(
+        "t", {"word": ["\x1b[31mred", "[bold]x[/bold]", "y" * 10_000, "\u202eabc"], "n": [1, 2.5, np.nan, None]}
+    )
+    print_table(table, sys.stdout, terminal=True)
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert "[bold]x[/bold]" in shown
+    assert len(shown) < 2_000
+    assert plain({"a": np.float32(1.5), "b": [np.int8(3), np.inf]}) == {"a": 1.5, "b": [3, None]}
