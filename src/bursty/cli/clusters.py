@@ -9,12 +9,12 @@ import typer
 
 from bursty.cli.delivery import Delivery
 from bursty.cli.messages import say
-from bursty.cli.options import Family, Fitting, Output, PathArgument, Reading, Report
+from bursty.cli.options import Family, Fitting, Lasting, Output, PathArgument, Reading, Report
 from bursty.cli.reading_models import cluster_table, document_table, inferred_columns, word_table
 from bursty.cli.tables import Table
 
 if TYPE_CHECKING:
-    from bursty.corpus import Corpus
+    from bursty.corpus import Corpus, ShardedCorpus
 
 # Clusters where nobody said how many: enough to see something, few enough to read.
 _USUAL = 8
@@ -25,6 +25,7 @@ def cluster(
     path: PathArgument,
     reading: Reading,
     fitting: Fitting,
+    lasting: Lasting,
     output: Output,
     page: Report,
     k: Annotated[
@@ -48,7 +49,13 @@ def cluster(
         elif chosen is None:
             say(f"{n_components} clusters; --k N makes another number, --k auto looks for it")
         model = Mixture(
-            n_components, family=family, n_init=starts, random_state=fitting.seed, n_jobs=fitting.jobs, verbose=1
+            n_components,
+            family=family,
+            n_init=starts,
+            random_state=fitting.seed,
+            n_jobs=fitting.jobs,
+            verbose=1,
+            **lasting.parameters(),
         ).fit(corpus)
         results.facts |= {
             "clusters": len(model.weights_),
@@ -65,6 +72,7 @@ def discover(
     path: PathArgument,
     reading: Reading,
     fitting: Fitting,
+    lasting: Lasting,
     output: Output,
     page: Report,
     max_k: Annotated[
@@ -92,6 +100,7 @@ def discover(
             n_jobs=fitting.jobs,
             verbose=1,
             **chosen,
+            **lasting.parameters(),
         ).fit(corpus)
         results.facts |= {
             "clusters": int(model.n_clusters_),
@@ -103,14 +112,14 @@ def discover(
         results.keep(model, corpus)
 
 
-def _read_several(reading: Reading, path: Path) -> Corpus:
-    corpus = reading.read(path)
+def _read_several(reading: Reading, path: Path) -> Corpus | ShardedCorpus:
+    corpus = reading.open(path)
     if len(corpus) < 2:
         raise ValueError(f"{path} has one document: clusters need at least two")
     return corpus
 
 
-def _tables(model: Any, corpus: Corpus) -> list[Table]:
+def _tables(model: Any, corpus: Corpus | ShardedCorpus) -> list[Table]:
     """Clusters, documents, words. Documents are where the fit has them."""
     columns = inferred_columns(model, corpus) | {"cluster": model.labels_}
     return [cluster_table(model), document_table(corpus, columns, shown=False), word_table(model, "cluster")]
@@ -121,7 +130,7 @@ def _numbers_tried(selection: Any) -> Table:
     return Table("numbers_tried", columns, "Log-likelihood of documents left out, for each number of clusters")
 
 
-def _chosen_words(model: Any, corpus: Corpus) -> Table:
+def _chosen_words(model: Any, corpus: Corpus | ShardedCorpus) -> Table:
     columns = {
         "word": corpus.vocabulary,
         "inclusion_probability": model.inclusion_prob_,

@@ -24,12 +24,19 @@ def import_(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="PATH's name with .bcorpus if not given.")
     ] = None,
+    shards: Annotated[
+        bool, typer.Option("--shards", help="A folder of shards instead, for more than fits into memory.")
+    ] = False,
 ) -> None:
     """Read documents and keep them, counted, in one corpus file.
 
     Every verb reads raw input itself; a corpus file is read at once, and is
-    the same for everybody.
+    the same for everybody. With --shards, tables are read a part at a time,
+    and cluster and topics take the folder without loading it.
     """
+    if shards:
+        _import_shards(path, reading, out if out is not None else Path(f"{_stem(path)}.bshards"))
+        return
     target = out if out is not None else Path(f"{_stem(path)}.bcorpus")
     if target.is_dir():
         raise IsADirectoryError(f"--out is a file here, and {target} is a folder: give a name such as corpus.bcorpus")
@@ -38,6 +45,17 @@ def import_(
     corpus = reading.read(path)
     with phase("writing"):
         print(corpus.save(target))
+
+
+def _import_shards(path: Path, reading: Reading, target: Path) -> None:
+    from bursty.corpus import read_parts, write_shards
+
+    if target.suffix != ".bshards":
+        raise ValueError(f"a folder of shards has a name that ends in .bshards, and {target} does not")
+    with reading.in_options(), phase(f"reading {path.name} and writing shards"):
+        written = write_shards(target, read_parts(path, reading.input_format, **reading.given()))
+    say(f"{target}: {len(written):,} documents, {written.n_words:,} words, {len(written.shards):,} shards")
+    print(target)
 
 
 def info(

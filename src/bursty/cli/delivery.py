@@ -28,7 +28,7 @@ from bursty.cli.options import Output, Reading
 from bursty.cli.tables import Table, check_format, plain, print_facts, print_table, write_table
 
 if TYPE_CHECKING:
-    from bursty.corpus import Corpus
+    from bursty.corpus import Corpus, ShardedCorpus
 
 #: The command as it was given.
 COMMAND: ContextVar[str] = ContextVar("command", default="bursty")
@@ -71,7 +71,7 @@ class Delivery:
             self._tidy()
 
     def describe(
-        self, data: Path, corpus: Corpus, reading: Reading, seed: int | None = None, **parameters: Any
+        self, data: Path, corpus: Corpus | ShardedCorpus, reading: Reading, seed: int | None = None, **parameters: Any
     ) -> None:
         """Record what is being run."""
         self.run |= {
@@ -85,8 +85,14 @@ class Delivery:
             "started": self._started,
         }
 
-    def keep(self, model: Any, corpus: Corpus | None) -> None:
-        """Keep the model, and the report if there is to be one; before this the fit must be over."""
+    def keep(self, model: Any, documents: Corpus | ShardedCorpus | None) -> None:
+        """Keep the model, and the report if there is to be one; before this the fit must be over.
+
+        The documents are kept in the file of the model, unless they are shards.
+        """
+        from bursty.corpus import Corpus
+
+        corpus = documents if isinstance(documents, Corpus) else None
         interrupts.check()
         self.run["seconds"] = round(time.perf_counter() - self._began, 3)
         if self._staging is None:
@@ -169,11 +175,12 @@ def write_report(path: Path, model: Any, corpus: Corpus | None, run: dict[str, A
     """The page about a model; the libraries it needs are an extra."""
     try:
         from bursty import report
+
+        told = {name: run[name] for name in _TOLD if name in run} if run else None
+        with phase("writing the report"):
+            report.write(path, model, corpus=corpus, run=told)
     except ImportError as error:
         raise ValueError(f"a report needs more libraries ({error}): pip install 'bursty[report]'") from error
-    told = {name: run[name] for name in _TOLD if name in run} if run else None
-    with phase("writing the report"):
-        report.write(path, model, corpus=corpus, run=told)
 
 
 def versions() -> dict[str, str]:

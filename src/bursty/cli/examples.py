@@ -8,7 +8,7 @@ from __future__ import annotations
 
 EXAMPLES: dict[str, tuple[str, str]] = {
     "bursty": ("bursty cluster mails/ --out found --report", "bursty demo"),
-    "import": ("bursty import mails/", "bursty import news.csv --text text --label label -o news.bcorpus"),
+    "import": ("bursty import mails/", "bursty import news.csv --text text --label label --shards"),
     "info": ("bursty info mails/", "bursty info found/model.bursty"),
     "cluster": (
         "bursty cluster mails/ --k 2 --out found --report",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +14,7 @@ import typer
 from bursty.cli.messages import phase, say
 
 if TYPE_CHECKING:
-    from bursty.corpus import Corpus
+    from bursty.corpus import Corpus, ShardedCorpus
 
 PathArgument = Annotated[
     Path,
@@ -104,15 +106,43 @@ class Reading:
 
         if path.is_file() and is_container(path, "model"):
             raise ValueError(f"{path} is a saved model, not documents; 'bursty info {path}' says what is in it")
-        try:
-            with phase(f"reading {path.name or path}"):
-                corpus = read_corpus(path, self.input_format, **{**(also or {}), **self.given()})
-        except ValueError as error:
-            raise ValueError(_in_options(str(error))) from error
+        if is_shards(path):
+            raise ValueError(f"{path} is a folder of shards, which only cluster and topics read: give the original")
+        with self.in_options(), phase(f"reading {path.name or path}"):
+            corpus = read_corpus(path, self.input_format, **{**(also or {}), **self.given()})
         say(f"{path}: {len(corpus):,} documents, {corpus.n_words:,} words, {int(corpus.counts.sum()):,} tokens")
         if not corpus.has_words:
             say("warning: the words have no names; --vocabulary FILE gives them")
         return corpus
+
+    @staticmethod
+    @contextmanager
+    def in_options() -> Iterator[None]:
+        """Errors of the library about its parameters, said about the options of the command line."""
+        try:
+            yield
+        except ValueError as error:
+            raise ValueError(_in_options(str(error))) from error
+
+    def open(self, path: Path) -> Corpus | ShardedCorpus:
+        """The documents at `path`, where shards stay on disk."""
+        if not is_shards(path):
+            return self.read(path)
+        from bursty.corpus import ShardedCorpus
+
+        if self.given() or self.input_format:
+            raise ValueError(
+                f"{path} is a folder of shards, whose words are counted: reading options mean nothing here"
+            )
+        sharded = ShardedCorpus(path)
+        tokens = sum(shard.tokens for shard in sharded.shards)
+        say(f"{path}: {len(sharded):,} documents, {sharded.n_words:,} words, {tokens:,} tokens, on disk")
+        return sharded
+
+
+def is_shards(path: Path) -> bool:
+    """Whether it is a folder that ``bursty import --shards`` wrote."""
+    return path.suffix == ".bshards" and path.is_dir()
 
 
 def _in_options(message: str) -> str:
@@ -139,6 +169,22 @@ class Fitting:
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, metavar="N", help="Threads; all cores if not given.")] = (
         None
     )
+
+
+@dataclass(frozen=True)
+class Lasting:
+    """Whether a long fit can be taken up again."""
+
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint", metavar="FILE", help="Written as the fit goes on; the same command goes on from it."
+        ),
+    ] = None
+
+    def parameters(self) -> dict[str, Any]:
+        """What the estimator takes."""
+        return {} if self.checkpoint is None else {"checkpoint": str(self.checkpoint)}
 
 
 @dataclass(frozen=True)

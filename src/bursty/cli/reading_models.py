@@ -10,7 +10,7 @@ from bursty.cli.tables import Table
 
 if TYPE_CHECKING:
     from bursty.cli.options import Reading
-    from bursty.corpus import Corpus
+    from bursty.corpus import Corpus, ShardedCorpus
     from bursty.persistence import Saved
 
 _KINDS = {
@@ -109,7 +109,7 @@ def word_table(model: Any, kind: str, n: int = 50) -> Table:
     return Table("words", columns, shown=False)
 
 
-def document_table(corpus: Corpus, columns: dict[str, Any], *, shown: bool = True) -> Table:
+def document_table(corpus: Corpus | ShardedCorpus, columns: dict[str, Any], *, shown: bool = True) -> Table:
     """One row a document: its name, its label where it has one, and what the model says."""
     named: dict[str, Any] = {"id": corpus.ids}
     if corpus.labels is not None and corpus.label_names is not None:
@@ -118,8 +118,10 @@ def document_table(corpus: Corpus, columns: dict[str, Any], *, shown: bool = Tru
     return Table("documents", named | columns, shown=shown)
 
 
-def inferred_columns(model: Any, corpus: Corpus) -> dict[str, Any]:
+def inferred_columns(model: Any, corpus: Corpus | ShardedCorpus) -> dict[str, Any]:
     """What the model says about documents that it may never have seen."""
+    from bursty.corpus import Corpus
+
     kind = kind_of(model)
     with phase("looking at the documents"):
         if kind == "clusters":
@@ -129,6 +131,7 @@ def inferred_columns(model: Any, corpus: Corpus) -> dict[str, Any]:
             return _class_columns(model, corpus)
         if kind == "topics":
             return topic_columns(model.transform(corpus))
+        assert isinstance(corpus, Corpus)
         return {"tokens": corpus.counts.sum(axis=1), "log_prob": model.log_prob(corpus)}
 
 
@@ -138,7 +141,7 @@ def topic_columns(mixture: Any) -> dict[str, Any]:
     return {"topic": mixture.argmax(axis=1), "share": mixture.max(axis=1), **shares}
 
 
-def _class_columns(model: Any, corpus: Corpus) -> dict[str, Any]:
+def _class_columns(model: Any, corpus: Corpus | ShardedCorpus) -> dict[str, Any]:
     proba, names = model.predict_proba(corpus), [str(name) for name in model.classes_]
     chosen = model.predict(corpus)
     if getattr(chosen, "ndim", 1) == 2:

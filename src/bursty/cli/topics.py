@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from bursty.cli.delivery import Delivery
-from bursty.cli.options import Fitting, Output, PathArgument, Reading, Report
+from bursty.cli.options import Fitting, Lasting, Output, PathArgument, Reading, Report
 from bursty.cli.reading_models import document_table, topic_columns, topic_table, word_table
 
 
@@ -15,6 +15,7 @@ def topics(
     path: PathArgument,
     reading: Reading,
     fitting: Fitting,
+    lasting: Lasting,
     output: Output,
     page: Report,
     k: Annotated[int, typer.Option("--k", min=1, metavar="N", help="Number of topics.")] = 10,
@@ -25,10 +26,15 @@ def topics(
     if model not in ("dcmlda", "lda"):
         raise ValueError(f"--model is dcmlda or lda, not {model!r}")
     with Delivery("topics", output, report=page.report) as results:
-        corpus = reading.read(path)
+        corpus = reading.open(path)
         results.describe(path, corpus, reading, fitting.seed, k=k, model=model, iterations=iterations)
         fitted = topic_model(model)(
-            k, n_iter=iterations, random_state=fitting.seed, n_jobs=fitting.jobs, verbose=1
+            k,
+            n_iter=iterations,
+            random_state=fitting.seed,
+            n_jobs=fitting.jobs,
+            verbose=1,
+            **lasting.parameters(),
         ).fit(corpus)
         results.facts |= {
             "topics": k,

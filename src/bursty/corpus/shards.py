@@ -74,6 +74,11 @@ class ShardedCorpus:
     def __len__(self) -> int:
         return self.shape[0]
 
+    @property
+    def n_words(self) -> int:
+        """Number of words."""
+        return self.shape[1]
+
     def __repr__(self) -> str:
         tokens = sum(shard.tokens for shard in self.shards)
         shards = f"{len(self.shards):,} shard{'s' if len(self.shards) > 1 else ''}"

@@ -1,7 +1,7 @@
 """Measures: of clusterings, of classifiers, of models, and of the data itself.
 
-One file a kind of measure: `clustering`, `classification`, `likelihood`, `bursts`, `topics`. Imports
-`bursty.validation` and nothing else of the package, so that every other layer may use them.
+One file a kind of measure: `clustering`, `classification`, `likelihood`, `bursts`, `topics`, `partitions`.
+Imports `bursty.validation` and nothing else of the package, so that every other layer may use them.
 """
 
 from __future__ import annotations
@@ -10,14 +10,23 @@ from bursty.metrics.bursts import CountProbabilities, burstiness, count_probabil
 from bursty.metrics.classification import break_even
 from bursty.metrics.clustering import match_clusters, mutual_information, normalized_mutual_information
 from bursty.metrics.likelihood import perplexity
+from bursty.metrics.partitions import (
+    best_partition,
+    effective_sample_size,
+    posterior_similarity,
+    r_hat,
+    variation_of_information,
+)
 from bursty.metrics.topics import coherence, empirical_likelihood, left_to_right, match_topics
 
 __all__ = [
     "CountProbabilities",
+    "best_partition",
     "break_even",
     "burstiness",
     "coherence",
     "count_probabilities",
+    "effective_sample_size",
     "empirical_likelihood",
     "left_to_right",
     "match_clusters",
@@ -25,4 +34,7 @@ __all__ = [
     "mutual_information",
     "normalized_mutual_information",
     "perplexity",
+    "posterior_similarity",
+    "r_hat",
+    "variation_of_information",
 ]

@@ -1,0 +1,196 @@
+"""Which component each document belongs to: Metropolis steps of [Yu2010], and Gibbs with the parameters summed out.
+
+Documents come as cells of chosen words only: ``slots`` (which of the chosen words) and ``tables`` (their t). Labels
+that are ``held`` do not move.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bursty.kernels.compile import kernel
+from bursty.kernels.dpmfs_variates import log_dirichlet
+from bursty.kernels.random import stream, uniform
+
+# Factors multiplied before a logarithm is taken: few enough that the product neither overflows nor vanishes.
+_FACTORS = 8
+
+
+@kernel
+def tally_component(indptr, slots, tables, labels, words_first, table):
+    """Add the t of every document to its component: components x slots, or its transpose where ``words_first``.
+
+    Equivalent to ``np.add.at(table, (labels[rows], slots), tables)``.
+    """
+    for document in range(len(labels)):
+        k = labels[document]
+        for cell in range(indptr[document], indptr[document + 1]):
+            if words_first:
+                table[slots[cell], k] += tables[cell]
+            else:
+                table[k, slots[cell]] += tables[cell]
+
+
+@kernel
+def log_prob(first, last, slots, tables, log_eta):
+    """``sum_j t_j log eta_j`` of one document."""
+    total = 0.0
+    for cell in range(first, last):
+        total += tables[cell] * log_eta[slots[cell]]
+    return total
+
+
+@kernel
+def metropolis(indptr, slots, tables, held, labels, n_steps, share, lam, log_eta, drawn, seed, sweep, names):
+    """Move each document ``n_steps`` times ([Yu2010] eqs. 14 and 15); returns how many moves were accepted.
+
+    A candidate is the label of another document, or (with weight alpha = N ``share``) any of the N components.
+    Parameters of a component that nobody has (``drawn`` is 0) are drawn, from its own stream, when it is proposed.
+    """
+    n_documents, n_components, accepted = len(labels), len(drawn), 0
+    alpha = share * n_components
+    for document in range(n_documents):
+        if held[document]:
+            continue
+        first, last = indptr[document], indptr[document + 1]
+        key, step = stream(seed, sweep, document)
+        current = log_prob(first, last, slots, tables, log_eta[labels[document]])
+        for i in range(n_steps):
+            u = uniform(np.uint64(key), np.uint64(step), 2 * i) * (n_documents - 1 + alpha)
+            if u < n_documents - 1:
+                other = int(u)
+                candidate = labels[other + (other >= document)]
+            else:
+                candidate = min(int((u - (n_documents - 1)) / share), n_components - 1)
+            if candidate == labels[document]:
+                continue
+            if not drawn[candidate]:
+                log_eta[candidate, :] = lam
+                log_dirichlet(log_eta[candidate], seed, sweep, names + candidate)
+                drawn[candidate] = 1
+            new = log_prob(first, last, slots, tables, log_eta[candidate])
+            if new >= current or uniform(np.uint64(key), np.uint64(step), 2 * i + 1) < math.exp(new - current):
+                labels[document] = candidate
+                current = new
+                accepted += 1
+    return accepted
+
+
+@kernel
+def log_predictive(first, last, slots, tables, weights, totals, n_used, product, out):
+    """Log-probability of a document given those that each component has, for the first ``n_used`` components.
+
+    ``weights`` (slots x components) are the t of each component plus lambda, ``totals`` their sums. Equivalent to
+    ``gammaln(weights + t) - gammaln(weights)`` summed over words, less the same of ``totals``.
+    """
+    length, pending = 0.0, 0
+    for k in range(n_used):
+        out[k] = 0.0
+        product[k] = 1.0
+    for cell in range(first, last):
+        row, t = weights[slots[cell]], tables[cell]
+        length += t
+        for repeat in range(t):
+            for k in range(n_used):
+                product[k] *= row[k] + repeat
+            pending += 1
+            if pending == _FACTORS:
+                pending = 0
+                for k in range(n_used):
+                    out[k] += math.log(product[k])
+                    product[k] = 1.0
+    if length > 0:
+        for k in range(n_used):
+            out[k] += math.log(product[k]) + math.lgamma(totals[k]) - math.lgamma(totals[k] + length)
+
+
+@kernel
+def move(first, last, slots, tables, sign, k, weights, totals):
+    """Put a document into a component (``sign`` 1) or take it out (-1)."""
+    for cell in range(first, last):
+        weights[slots[cell], k] += sign * tables[cell]
+        totals[k] += sign * tables[cell]
+
+
+@kernel
+def pick(log_weights, n, u):
+    """One of n numbers, in proportion to the exponentials; the weights are overwritten."""
+    largest = -np.inf
+    for k in range(n):
+        largest = max(largest, log_weights[k])
+    total = 0.0
+    for k in range(n):
+        log_weights[k] = math.exp(log_weights[k] - largest)
+        total += log_weights[k]
+    u *= total
+    for k in range(n):
+        u -= log_weights[k]
+        if u < 0.0:
+            return k
+    # Rounding may leave a little of u: the last with any weight.
+    for k in range(n - 1, -1, -1):
+        if log_weights[k] > 0.0:
+            return k
+    return 0
+
+
+@kernel
+def gibbs(
+    start, indptr, slots, tables, held, labels, sizes, most, alpha, share, weights, totals, lam, lam_total,
+    seed, sweep, product, scores,
+):  # fmt: skip
+    """Draw the component of each document from ``start`` on, given all the others; returns (where it stopped, moves).
+
+    An empty component stands at the lowest free number; ``weights`` holds lambda there. It stops before a document
+    when no column is left for a new component: the caller makes room and goes on.
+    """
+    n_columns, n_moved, n_occupied, n_used = len(sizes), 0, 0, 0
+    for k in range(n_columns):
+        if sizes[k] > 0:
+            n_occupied += 1
+            n_used = k + 1
+    for document in range(start, len(labels)):
+        if held[document]:
+            continue
+        free = 0
+        while free < n_columns and sizes[free] > 0:
+            free += 1
+        if free == n_columns:
+            return document, n_moved
+        first, last, old = indptr[document], indptr[document + 1], labels[document]
+        move(first, last, slots, tables, -1, old, weights, totals)
+        sizes[old] -= 1
+        if sizes[old] == 0:
+            n_occupied -= 1
+            free = min(free, old)
+            for j in range(len(lam)):
+                weights[j, old] = lam[j]
+            totals[old] = lam_total
+        n_used = max(n_used, free + 1)
+        log_predictive(first, last, slots, tables, weights, totals, n_used, product, scores)
+        for k in range(n_used):
+            if sizes[k] > 0:
+                scores[k] += math.log(sizes[k] + share)
+            elif k == free and n_occupied < most:
+                scores[k] += math.log(alpha - n_occupied * share)
+            else:
+                scores[k] = -np.inf
+        key, step = stream(seed, sweep, document)
+        new = pick(scores, n_used, uniform(np.uint64(key), np.uint64(step), 0))
+        n_occupied += sizes[new] == 0
+        sizes[new] += 1
+        labels[document] = new
+        move(first, last, slots, tables, 1, new, weights, totals)
+        n_moved += new != old
+    return len(labels), n_moved
+
+
+@kernel
+def predict(indptr, slots, tables, weights, totals, out, start, stop):
+    """`log_predictive` of some documents under every component: documents x components."""
+    product = np.empty(out.shape[1])
+    for document in range(start, stop):
+        first, last = indptr[document], indptr[document + 1]
+        log_predictive(first, last, slots, tables, weights, totals, out.shape[1], product, out[document])

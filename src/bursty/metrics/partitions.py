@@ -1,0 +1,171 @@
+"""What a sampler's draws say: which partition stands for them all, and whether its chains agree.
+
+Labels of clusters may change their names from one draw to the next; everything here depends on partitions only.
+
+    VI(a, b) = H(a) + H(b) - 2 I(a, b)        Binder(a, b) = share of pairs that one has together and the other apart
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+# Draws that are compared with each other, at most.
+_MOST_DRAWS = 200
+
+
+def posterior_similarity(samples: Any) -> Array:
+    """How often each pair of documents shares a cluster.
+
+    Parameters
+    ----------
+    samples : array-like of shape (n_samples, n_documents)
+        Labels of each draw.
+
+    Returns
+    -------
+    ndarray of shape (n_documents, n_documents)
+    """
+    draws = _check_samples(samples)
+    together = np.zeros((draws.shape[1], draws.shape[1]))
+    for labels, weight in zip(*_distinct(draws), strict=True):
+        together += weight * (labels[:, None] == labels)
+    return together / len(draws)
+
+
+def variation_of_information(labels_a: Any, labels_b: Any) -> float:
+    """Distance of two partitions, in nats: what each tells that the other does not (Meila 2007)."""
+    a, b = (_canonical(labels) for labels in _check_samples([labels_a, labels_b]))
+    return _distance(a, b, "vi")
+
+
+def best_partition(samples: Any, loss: str = "vi") -> Array:
+    """The draw that is nearest, on average, to all the draws.
+
+    Parameters
+    ----------
+    samples : array-like of shape (n_samples, n_documents)
+        Labels of each draw. Where more than 200 are different, 200 spread evenly over them are compared.
+    loss : {"vi", "binder"}
+        What "near" means. Variation of information is less ready than Binder's loss to make clusters of one document
+        (Wade and Ghahramani 2018).
+
+    Returns
+    -------
+    ndarray of shape (n_documents,)
+        Labels from 0, in the order in which the documents first have them.
+    """
+    if loss not in ("vi", "binder"):
+        raise ValueError(f'loss must be "vi" or "binder", not {loss!r}')
+    partitions, weights = _distinct(_check_samples(samples))
+    if len(partitions) > _MOST_DRAWS:
+        spread = np.linspace(0, len(partitions) - 1, _MOST_DRAWS).astype(int)
+        partitions, weights = partitions[spread], weights[spread]
+    n = len(partitions)
+    distances = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i):
+            distances[i, j] = distances[j, i] = _distance(partitions[i], partitions[j], loss)
+    return partitions[int(np.argmin(distances @ weights))].copy()
+
+
+def r_hat(chains: Any) -> float:
+    """Whether chains agree: near 1 when they do (Gelman and Rubin, each chain split in two).
+
+    Parameters
+    ----------
+    chains : array-like of shape (n_chains, n_draws)
+        One number a draw. Of a single chain, its two halves are compared.
+
+    Returns
+    -------
+    float
+        1 where nothing ever changes, infinite where every half stands still at a place of its own.
+    """
+    halves = _halves(chains)
+    within = float(halves.var(axis=1, ddof=1).mean())
+    between = float(halves.mean(axis=1).var(ddof=1))
+    if within == 0.0:
+        return 1.0 if between == 0.0 else float("inf")
+    n = halves.shape[1]
+    return float(np.sqrt((n - 1) / n + between / within))
+
+
+def effective_sample_size(chains: Any) -> float:
+    """How many independent draws the chains are worth (Geyer's initial monotone sequence, each chain split in two).
+
+    Parameters
+    ----------
+    chains : array-like of shape (n_chains, n_draws)
+
+    Returns
+    -------
+    float
+        At most the number of draws; just that where nothing ever changes.
+    """
+    halves = _halves(chains)
+    m, n = halves.shape
+    within = float(halves.var(axis=1, ddof=1).mean())
+    between = float(halves.mean(axis=1).var(ddof=1))
+    if within == 0.0:
+        return float(m * n) if between == 0.0 else 1.0
+    total = within * (n - 1) / n + between
+    covariance = np.mean([_autocovariance(half) for half in halves], axis=0)
+    correlation = 1.0 - (within - covariance) / total
+    correlation[0] = 1.0
+    pairs = correlation[: n // 2 * 2].reshape(-1, 2).sum(axis=1)
+    ends = np.flatnonzero(pairs < 0)
+    pairs = np.minimum.accumulate(pairs[: ends[0]] if len(ends) else pairs)
+    time = max(-1.0 + 2.0 * float(pairs.sum()), 1.0)
+    return m * n / time
+
+
+def _autocovariance(values: Array) -> Array:
+    """At lags 0 .. n - 1, by the Fourier transform."""
+    centred = values - values.mean()
+    n = len(values)
+    spectrum = np.fft.rfft(centred, 2 * n)
+    return np.fft.irfft(spectrum * spectrum.conj(), 2 * n)[:n] / n
+
+
+def _halves(chains: Any) -> Array:
+    values = np.atleast_2d(np.asarray(chains, dtype=np.float64))
+    if values.ndim != 2 or values.shape[1] < 4 or not np.all(np.isfinite(values)):
+        raise ValueError(f"chains must be finite numbers, chains x draws, with 4 draws or more, not {values.shape}")
+    half = values.shape[1] // 2
+    return np.concatenate([values[:, :half], values[:, -half:]])
+
+
+def _check_samples(samples: Any) -> Array:
+    draws = np.asarray(samples)
+    if draws.ndim != 2 or draws.size == 0:
+        raise ValueError(f"samples must be draws x documents, not an array of shape {draws.shape}")
+    return draws
+
+
+def _distinct(draws: Array) -> tuple[Array, Array]:
+    """The different partitions, labelled in the order of first appearance, and how often each was drawn."""
+    canonical = np.stack([_canonical(labels) for labels in draws])
+    partitions, first, weights = np.unique(canonical, axis=0, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return partitions[order], weights[order]
+
+
+def _canonical(labels: Array) -> Array:
+    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[codes].astype(np.int32)
+
+
+def _distance(a: Array, b: Array, loss: str) -> float:
+    """Of two labellings by 0, 1, 2, ...; what is summed is zero for cells that do not occur."""
+    joint = np.bincount(a * (int(b.max()) + 1) + b).astype(np.float64)
+    sums = [np.bincount(a).astype(np.float64), np.bincount(b).astype(np.float64), joint]
+    n = len(a)
+    if loss == "binder":
+        first, second, both = (float(np.sum(counts**2)) for counts in sums)
+        return (first + second - 2.0 * both) / n**2
+    first, second, both = (float(np.sum(counts[counts > 0] * np.log(counts[counts > 0] / n))) / n for counts in sums)
+    return max(0.0, first + second - 2.0 * both)

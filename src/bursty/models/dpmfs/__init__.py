@@ -1,0 +1,15 @@
+"""`DPMFS`: clusters of unknown number, and the words that tell them apart.
+
+| file | what it has |
+|---|---|
+| `estimator` | the public class |
+| `settings` | what its parameters mean for a corpus: checks and defaults |
+| `chains` | running chains, traces, when to stop |
+| `estimate` | one partition from many draws; components of that partition |
+"""
+
+from __future__ import annotations
+
+from bursty.models.dpmfs.estimator import DPMFS
+
+__all__ = ["DPMFS"]

@@ -1,0 +1,115 @@
+"""One partition from many draws, and the components of that partition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bursty.engines import Chunk
+from bursty.kernels import dpmfs_labels, select, threads
+from bursty.metrics import best_partition
+from bursty.models.dpmfs.chains import Chain, most_frequent
+from bursty.samplers.dpmfs import Problem
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Components:
+    """Clusters as new documents meet them: an urn each (words x clusters), and how likely each cluster is.
+
+    ``slot`` is the row of each column of X, -1 for words that do not count.
+    """
+
+    slot: Array
+    weights: Array
+    prior: Array
+
+
+def partition(chains: list[Chain], rule: str, known: Array | None) -> Array:
+    """Labels from 0, classes first, then the largest cluster first.
+
+    The paper's rule reads one chain, that of greatest joint probability: labels of different chains do not correspond.
+    """
+    if rule == "frequent":
+        best = max(chains, key=lambda chain: float(np.mean(chain.trace["log_joint"][-len(chain.samples) :])))
+        labels = most_frequent(best.samples)
+    else:
+        labels = best_partition(np.concatenate([np.stack(chain.samples) for chain in chains]), rule)
+    return rename(labels, known)
+
+
+def rename(labels: Array, known: Array | None) -> Array:
+    """Cluster c is that of the documents known to be of class c; the others follow by size."""
+    names, codes = np.unique(labels, return_inverse=True)
+    sizes = np.bincount(codes)
+    order = np.argsort(-sizes, kind="stable")
+    if known is not None:
+        classes = [codes[np.flatnonzero(known == c)[0]] for c in range(int(known.max()) + 1)]
+        order = np.array(classes + [k for k in order if k not in classes])
+    new = np.empty(len(names), dtype=np.int64)
+    new[order] = np.arange(len(names))
+    return new[codes]
+
+
+def make_components(
+    problem: Problem, tables: Array, burst: float, scale: float, share: float,
+    labels: Array, discriminative: Array, columns: Array, n_columns: int,
+) -> Components:  # fmt: skip
+    """The urns of a partition.
+
+    With multinomial components, a cluster's urn holds what its documents have, and lambda; with DCM components it holds
+    s in all, in those proportions. ``columns`` are those of X that the problem's words stand for.
+    """
+    words = np.flatnonzero(discriminative)
+    slot = np.full(n_columns, -1, dtype=np.int32)
+    slot[columns[words]] = np.arange(len(words), dtype=np.int32)
+    weights = np.repeat((problem.lam[words] * scale)[:, None], int(labels.max()) + 1, axis=1)
+    indptr, slots, values = _cells(problem.indptr, columns[problem.words], tables, slot)
+    dpmfs_labels.tally_component(indptr, slots, values, labels, True, weights)
+    if problem.bursty and len(words):
+        weights *= burst / weights.sum(axis=0)
+    sizes = np.bincount(labels) + share
+    return Components(slot, weights, sizes / sizes.sum())
+
+
+def _cells(indptr: Array, words: Array, values: Array, slot: Array) -> tuple[Array, Array, Array]:
+    """The cells of words that count."""
+    known = (slot >= 0).astype(np.uint8)
+    new_indptr, new_words = np.empty(len(indptr), dtype=np.int64), np.empty(len(words) + 1, dtype=np.int32)
+    new_values = np.empty(len(words) + 1, dtype=np.int32)
+    kept = select.keep_known(indptr, words, values, known, new_indptr, new_words, new_values)
+    return new_indptr, slot[new_words[:kept]], new_values[:kept]
+
+
+def log_prob(chunk: Chunk, components: Components) -> Array:
+    """Log-probability of each document's counting words in each cluster, as one sequence: documents x clusters."""
+    indptr, slots, values = _cells(chunk.indptr, chunk.indices, chunk.values, components.slot)
+    out = np.zeros((chunk.n_documents, len(components.prior)))
+    if len(components.weights):
+        totals = components.weights.sum(axis=0)
+        threads.run(dpmfs_labels.predict, indptr, indptr, slots, values, components.weights, totals, out)
+    return out
+
+
+def posterior(chunk: Chunk, components: Components) -> Array:
+    """Probability of each cluster for each document."""
+    scores = log_prob(chunk, components) + np.log(components.prior)
+    scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return scores / scores.sum(axis=1, keepdims=True)
+
+
+def dissolve_small(labels: Array, least: int, scores: Array, known: Array | None) -> Array:
+    """Move the documents of small clusters to the most probable of the others; clusters of classes stay.
+
+    Where every cluster is small the largest stays.
+    """
+    sizes = np.bincount(labels)
+    stays = sizes >= least
+    if known is not None:
+        stays[: int(known.max()) + 1] = True
+    stays[int(np.argmax(sizes))] = True
+    best = np.where(stays, scores, -np.inf).argmax(axis=1)
+    return rename(np.where(stays[labels], labels, best), known)

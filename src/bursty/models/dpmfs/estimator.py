@@ -1,0 +1,368 @@
+"""The public face of DPMFS."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags, Tags
+from sklearn.utils.validation import check_is_fitted
+
+from bursty.engines import Chunk, Documents, get_engine
+from bursty.families.base import generator
+from bursty.inference.checkpoint import Checkpoint, Keeper
+from bursty.kernels import threads
+from bursty.metrics import posterior_similarity
+from bursty.models.clusters import ClusterReading
+from bursty.models.dpmfs import chains as running
+from bursty.models.dpmfs import estimate
+from bursty.models.dpmfs.chains import Chain, Plan, Window
+from bursty.models.dpmfs.settings import Settings, check_lam, check_settings, known_labels, make_problem
+from bursty.progress import progress
+from bursty.samplers.dpmfs import Problem, State
+from bursty.validation import check_input, warn_empty
+
+Array = np.ndarray[Any, Any]
+
+# Documents up to which the table of all pairs is kept.
+MOST_PAIRED = 2_000
+# What a checkpoint may hold.
+_KEPT = {"Chain": Chain, "State": State, "Window": Window}
+
+
+class DPMFS(ClusterReading, BaseEstimator):
+    """Clusters of unknown number, and the words that tell them apart: Yu, Huang and Wang (2010).
+
+    Parameters
+    ----------
+    max_components : int, optional
+        Most clusters there can be: N of the finite model. It may be larger than the number of documents. By default a
+        tenth of the documents (not below 10) with the paper's sampler, and no bound (a Dirichlet process) with the
+        collapsed one.
+    alpha : float, default 1.0
+        How readily documents make new clusters.
+    omega : float, optional
+        Prior probability that a word is discriminative; by default 50 over the number of words that occur, at most 0.5.
+    lam : float or array of shape (n_words,), optional
+        Dirichlet parameter of each word; by default 1 over the standard deviation of its counts, and 1 for a word that
+        every document has equally often.
+    sampler : {"collapsed", "paper"}, default "collapsed"
+        "paper" is the algorithm of the paper, step by step. "collapsed" has the same posterior (for the same
+        ``max_components``), integrates the components out, draws every word in every sweep, splits and merges
+        clusters: it needs far fewer sweeps.
+    family : {"multinomial", "dcm"}, default "multinomial"
+        What a component is: the paper's multinomial, or a DCM, to which the bursts of a word in one document are not
+        evidence for a cluster of its own. For text the DCM finds fewer and better clusters.
+    n_iter : int, optional
+        Sweeps: 3000 (paper) or 500 (collapsed).
+    burn_in : int, optional
+        Sweeps at the beginning that do not count: 2500 of 3000, or half.
+    word_steps, label_steps : int, default 5
+        R1 and R2 of the paper's sampler: proposals a sweep for the words, and for each document.
+    split_steps : int, default 5
+        Splits or merges proposed in each sweep of the collapsed sampler.
+    learn_alpha : bool, optional
+        Draw alpha too, with an exponential prior of mean ``alpha``; by default with the collapsed sampler only.
+    lam_prior : {"auto", "lognormal", "gamma", None}, default "auto"
+        Learn a factor of ``lam`` with this prior around 1, or leave ``lam`` as it is (None). "auto" is "lognormal" with
+        DCM components whose ``lam`` is not given, and None otherwise, as in the paper.
+    threshold : float, default 0.7
+        A word is discriminative if it was chosen in more than this share of the sweeps.
+    point_estimate : {"frequent", "vi", "binder"}, optional
+        How one partition is made of many: each document's most frequent label (the paper's rule and default), or the
+        draw with the least expected variation of information (the collapsed sampler's default) or Binder loss.
+    min_cluster_size : int, default 1
+        Documents of smaller clusters go to the most probable of the others.
+    n_chains : int, default 1
+        Independent chains; `diagnostics_` tells whether they agree.
+    patience : int, optional
+        End a chain when the partition of so many sweeps is that of as many before; the last of them count then,
+        and ``burn_in`` does not matter. By default all ``n_iter`` sweeps are made.
+    random_state : int, Generator or RandomState, optional
+        The same seed gives the same bits, whatever the number of threads.
+    checkpoint : str, path or Checkpoint, optional
+        A file that is written as the fit goes on (an iteration is a sweep). A fit that finds it there, of the same
+        documents and parameters, goes on from it to the same bits; it is removed when the fit is done.
+    engine : {"local", "dask"} or Engine
+        Where documents are kept and new ones predicted; chains run in this process.
+    n_jobs : int, optional
+        Threads; None means all cores. A chain uses one.
+    verbose : int, default 0
+        Show progress.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_documents,)
+        Cluster of each document; the largest cluster is 0.
+    n_clusters_ : int
+        Number of clusters.
+    sizes_ : ndarray of shape (n_clusters,)
+        Documents of each cluster.
+    confidence_ : ndarray of shape (n_clusters,)
+        Mean posterior of the documents' own cluster.
+    discriminative_ : boolean ndarray of shape (n_words,)
+        Words that tell the clusters apart.
+    inclusion_prob_ : ndarray of shape (n_words,)
+        Share of the sweeps in which each word was chosen; 0 for words that no document has.
+    weights_ : ndarray of shape (n_clusters,)
+        Shares of the clusters.
+    components_ : ndarray of shape (n_clusters, n_words)
+        Word probabilities of each cluster among the discriminative words; 0 for the others.
+    trace_ : dict of arrays
+        n_clusters, n_words, log_joint, alpha, scale (the factor of ``lam``), word_changes, label_changes and
+        split_changes (shares of what was proposed, or looked at) of every sweep: of shape (n_iter,), or
+        (n_chains, n_iter).
+    diagnostics_ : dict
+        ``r_hat`` and ``ess`` (effective sample size) of the log joint probability and the numbers of clusters and
+        words after burn-in.
+    samples_ : ndarray of shape (n_samples, n_documents)
+        Labels of at most 500 sweeps a chain.
+    similarity_ : ndarray of shape (n_documents, n_documents) or None
+        How often two documents shared a cluster; for up to 2,000 documents.
+    alpha_ : float
+        Mean of alpha over the sweeps that count.
+    n_iter_ : int
+        Sweeps that were made.
+    converged_ : bool
+        Whether the partition was stable (with ``patience``); False where nobody asked.
+    classes_ : ndarray
+        The labels that were given, in semi-supervised fits: cluster i stands for ``classes_[i]``.
+
+    Notes
+    -----
+    Words that no document has are left out: they are never discriminative and do not count in ``omega``. Documents
+    without discriminative words go where the prior has them, the largest cluster above all.
+
+    `predict` asks the fitted partition about each document anew; `labels_` comes from the chain. They may differ for
+    documents that stand between clusters.
+    """
+
+    def __init__(
+        self,
+        max_components: int | None = None,
+        *,
+        alpha: float = 1.0,
+        omega: float | None = None,
+        lam: Any = None,
+        sampler: str = "collapsed",
+        family: str = "multinomial",
+        n_iter: int | None = None,
+        burn_in: int | None = None,
+        word_steps: int = 5,
+        label_steps: int = 5,
+        split_steps: int = 5,
+        learn_alpha: bool | None = None,
+        lam_prior: str | None = "auto",
+        threshold: float = 0.7,
+        point_estimate: str | None = None,
+        min_cluster_size: int = 1,
+        n_chains: int = 1,
+        patience: int | None = None,
+        random_state: Any = None,
+        checkpoint: Any = None,
+        engine: Any = "local",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_components = max_components
+        self.alpha = alpha
+        self.omega = omega
+        self.lam = lam
+        self.sampler = sampler
+        self.family = family
+        self.n_iter = n_iter
+        self.burn_in = burn_in
+        self.word_steps = word_steps
+        self.label_steps = label_steps
+        self.split_steps = split_steps
+        self.learn_alpha = learn_alpha
+        self.lam_prior = lam_prior
+        self.threshold = threshold
+        self.point_estimate = point_estimate
+        self.min_cluster_size = min_cluster_size
+        self.n_chains = n_chains
+        self.patience = patience
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find clusters and words.
+
+        Parameters
+        ----------
+        X : documents x words counts (dense, sparse, frame or Corpus)
+        y : array of shape (n_documents,), optional
+            Known classes as whole numbers, with -1 for documents of unknown class: these are clustered, with the others
+            held where they are; they may also make clusters of their own. Where every document has its class, only the
+            words that tell the classes apart are found. A y that is not whole numbers is ignored.
+        """
+        settings = check_settings(self)
+        Checkpoint.of(self.checkpoint)
+        documents = self._place(X, reset=True)
+        if documents.n_cells == 0:
+            raise ValueError("every document is empty: there is nothing to cluster")
+        lam = check_lam(self.lam, documents.n_words)
+        labelled = known_labels(y, documents.n_documents)
+        warn_empty(documents.n_empty)
+        known = None if labelled is None else labelled[1]
+        if labelled is not None:
+            self.classes_ = labelled[0]
+        counts = _gather(documents)
+        columns = np.unique(counts.indices)
+        problem = make_problem(
+            self, settings, _occurring(counts, columns), known, None if lam is None else lam[columns]
+        )
+        plan = Plan(settings.n_iter, settings.burn_in, self.patience)
+        keeper = Keeper.of(self, documents, _KEPT, y)
+        self._finish(problem, settings, self._run(problem, known, plan, keeper), known, columns, documents)
+        keeper.done()
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> Array:
+        """Find the clusters and give each document's."""
+        return self.fit(X, y).labels_
+
+    def predict(self, X: Any) -> Array:
+        """The most probable cluster of each document."""
+        return self.predict_proba(X).argmax(axis=1)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posterior of each cluster for each document: what the documents of `labels_` leave to expect of a new one."""
+        check_is_fitted(self)
+        return self._place(X, reset=False).collect(estimate.posterior, components=self._components)
+
+    def top_words(self, n: int = 10, by: str = "discriminative") -> list[list[str]]:
+        """The discriminative words that say most about each cluster; see `word_scores`."""
+        check_is_fitted(self)
+        return super().top_words(min(n, int(np.count_nonzero(self.discriminative_))), by)
+
+    def word_scores(self, by: str = "discriminative") -> Array:
+        """What `top_words` ranks by: clusters x words, with minus infinity for words that are not discriminative."""
+        return np.where(self.discriminative_, super().word_scores(by), -np.inf)
+
+    def _place(self, X: Any, *, reset: bool) -> Documents:
+        return get_engine(self.engine, self.n_jobs).place(check_input(self, X, reset=reset))
+
+    def _run(self, problem: Problem, known: Array | None, plan: Plan, keeper: Keeper) -> list[Chain]:
+        kept = keeper.resume()
+        if kept is None:
+            seeds = generator(self.random_state).integers(2**62, size=int(self.n_chains))
+            chains = [running.start(self, problem, known, int(seed)) for seed in seeds]
+        else:
+            chains = kept["chains"]
+        # Chains run side by side: what is written is how each of them stood after its last sweep.
+        standing, lock = {chain.seed: chain.snapshot() for chain in chains}, threading.Lock()
+        with progress("clusters and words", plan.n_iter * len(chains), bool(self.verbose)) as report:
+
+            def on_sweep(chain: Chain) -> None:
+                trace = chain.trace
+                report(f"{trace['n_clusters'][-1]:.0f} clusters, {trace['n_words'][-1]:.0f} words")
+                if keeper.where is not None:
+                    with lock:
+                        standing[chain.seed] = chain.snapshot()
+                        keeper.keep(lambda: {"chains": list(standing.values())})
+
+            jobs = [running.job(self, problem, chain, plan, on_sweep) for chain in chains]
+            return running.run_all(jobs, threads.resolve(self.n_jobs))
+
+    def _finish(
+        self,
+        problem: Problem,
+        settings: Settings,
+        chains: list[Chain],
+        known: Array | None,
+        columns: Array,
+        documents: Documents,
+    ) -> None:
+        """Set the public attributes."""
+        n_words, begin = documents.n_words, settings.burn_in
+        inclusion = np.mean([chain.inclusion for chain in chains], axis=0)
+        self.inclusion_prob_ = np.zeros(n_words)
+        self.inclusion_prob_[columns] = inclusion
+        self.discriminative_ = self.inclusion_prob_ > self.threshold
+        self.n_iter_ = max(chain.number for chain in chains)
+        self.converged_ = all(chain.stable for chain in chains)
+        self.trace_ = _traces(chains)
+        self.diagnostics_ = running.diagnose(chains, begin)
+        self.alpha_ = float(np.mean([np.mean(chain.trace["alpha"][-chain.window.n_sweeps :]) for chain in chains]))
+        self.samples_ = np.concatenate([np.stack(chain.samples) for chain in chains])
+        labels = estimate.partition(chains, settings.point_estimate, known)
+
+        def components(labels: Array) -> estimate.Components:
+            state = chains[0].state
+            share = state.share(problem)
+            chosen = self.discriminative_[columns]
+            args = state.tables, float(state.burst[0]), state.scale, share, labels, chosen, columns, n_words
+            return estimate.make_components(problem, *args)
+
+        if self.min_cluster_size > 1:
+            scores = documents.collect(estimate.log_prob, components=components(labels))
+            labels = estimate.dissolve_small(labels, int(self.min_cluster_size), scores, known)
+        self._components = components(labels)
+        self.labels_, self.n_clusters_ = labels, int(labels.max()) + 1
+        self.weights_ = self._components.prior
+        self.components_ = np.zeros((self.n_clusters_, n_words))
+        urns = self._components.weights
+        self.components_[:, self.discriminative_] = (urns / np.maximum(urns.sum(axis=0), 1e-300)).T
+        own = documents.collect(estimate.posterior, components=self._components)[np.arange(len(labels)), labels]
+        self._read_clusters(labels, own)
+        small = documents.n_documents <= MOST_PAIRED
+        self.similarity_ = posterior_similarity(self.samples_) if small else None
+
+    def _component_log_prob(self, X: Any) -> tuple[Array, Array]:
+        """Log-probability of each document under each cluster, and the documents' lengths."""
+        check_is_fitted(self)
+        documents = self._place(X, reset=False)
+        log_prob = documents.collect(estimate.log_prob, components=self._components)
+        return log_prob, documents.collect(_lengths)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.input_tags.categorical = True
+        # scikit-learn's checks ask for it of whatever takes sparse input and has predict_proba.
+        tags.classifier_tags = ClassifierTags()
+        return tags
+
+
+def _gather(documents: Documents) -> sp.csr_array:
+    """All counts in this process: a sweep looks at every document given all the others."""
+    parts = [
+        sp.csr_array((values, words, indptr), shape=(len(indptr) - 1, documents.n_words))
+        for indptr, words, values in documents.map(_cells)
+    ]
+    return parts[0] if len(parts) == 1 else sp.csr_array(sp.vstack(parts))
+
+
+def _cells(chunk: Chunk) -> tuple[Array, Array, Array]:
+    return chunk.indptr, chunk.indices, chunk.values
+
+
+def _lengths(chunk: Chunk) -> Array:
+    return chunk.lengths
+
+
+def _occurring(counts: sp.csr_array, columns: Array) -> sp.csr_array:
+    """The counts without the columns that are empty."""
+    place = np.zeros(counts.shape[1], dtype=np.int32)
+    place[columns] = np.arange(len(columns), dtype=np.int32)
+    return sp.csr_array((counts.data, place[counts.indices], counts.indptr), shape=(counts.shape[0], len(columns)))
+
+
+def _traces(chains: list[Chain]) -> dict[str, Array]:
+    """As long as the longest chain; NaN where a chain had stopped."""
+    length = max(chain.number for chain in chains)
+    result = {}
+    for name in running.TRACED:
+        table = np.full((len(chains), length), np.nan)
+        for row, chain in zip(table, chains, strict=True):
+            row[: chain.number] = chain.trace[name]
+        result[name] = table[0] if len(chains) == 1 else table
+    return result

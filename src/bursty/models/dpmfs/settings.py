@@ -1,0 +1,163 @@
+"""What the parameters of `DPMFS` mean for a corpus: checks and defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.samplers.dpmfs import Problem
+
+Array = np.ndarray[Any, Any]
+
+SAMPLERS = {"paper": (3000, 2500), "collapsed": (500, 250)}
+FAMILIES = ("multinomial", "dcm")
+ESTIMATES = ("frequent", "vi", "binder")
+# lambda of a word that every document has equally often: 1 / sigma is not defined.
+CONSTANT_LAM = 1.0
+_LEAST = {
+    "word_steps": 1,
+    "label_steps": 1,
+    "split_steps": 0,
+    "n_chains": 1,
+    "min_cluster_size": 1,
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked parameters that do not depend on the corpus."""
+
+    n_iter: int
+    burn_in: int
+    point_estimate: str
+    learn_alpha: bool
+    lam_prior: str | None
+
+
+def check_settings(model: Any) -> Settings:
+    """Refuse what cannot be, before any work is done."""
+    _among("sampler", model.sampler, tuple(SAMPLERS))
+    _among("family", model.family, FAMILIES)
+    _among("lam_prior", model.lam_prior, ("auto", "lognormal", "gamma", None))
+    _among("point_estimate", model.point_estimate, (None, *ESTIMATES))
+    for name, least in _LEAST.items():
+        _whole(name, getattr(model, name), least)
+    for name, least in (("max_components", 1), ("patience", 2)):
+        if getattr(model, name) is not None:
+            _whole(name, getattr(model, name), least)
+    _between("alpha", model.alpha, 0.0, np.inf)
+    _between("threshold", model.threshold, 0.0, 1.0)
+    if model.omega is not None:
+        _between("omega", model.omega, 0.0, 1.0)
+    n_iter, burn_in = _schedule(model)
+    estimate = model.point_estimate or ("frequent" if model.sampler == "paper" else "vi")
+    learn_alpha = model.sampler == "collapsed" if model.learn_alpha is None else bool(model.learn_alpha)
+    lam_prior = model.lam_prior
+    if lam_prior == "auto":
+        lam_prior = "lognormal" if model.family == "dcm" and model.lam is None else None
+    return Settings(n_iter, burn_in, estimate, learn_alpha, lam_prior)
+
+
+def _schedule(model: Any) -> tuple[int, int]:
+    default_n, default_burn = SAMPLERS[model.sampler]
+    n_iter = default_n if model.n_iter is None else model.n_iter
+    _whole("n_iter", n_iter, 1)
+    burn_in = int(n_iter * default_burn / default_n) if model.burn_in is None else model.burn_in
+    _whole("burn_in", burn_in, 0)
+    if burn_in >= n_iter:
+        raise ValueError(f"burn_in is {burn_in} of n_iter={n_iter} sweeps: lower it, or no sweep is left to learn from")
+    return int(n_iter), int(burn_in)
+
+
+def make_problem(
+    model: Any, settings: Settings, counts: sp.csr_array, known: Array | None, lam: Array | None
+) -> Problem:
+    """The sampler's problem for the words that occur; ``known`` has -1 for documents without a label."""
+    n_documents, n_words = counts.shape
+    held = np.zeros(n_documents, dtype=np.uint8) if known is None else (known >= 0).astype(np.uint8)
+    return Problem(
+        indptr=counts.indptr.astype(np.int64),
+        words=counts.indices.astype(np.int32),
+        counts=counts.data.astype(np.int32),
+        lam=default_lam(counts) if lam is None else lam,
+        omega=min(50.0 / n_words, 0.5) if model.omega is None else float(model.omega),
+        most=most_components(model, n_documents, 0 if known is None else int(known.max()) + 1),
+        held=held,
+        bursty=model.family == "dcm",
+        alpha_mean=float(model.alpha),
+        learn_alpha=settings.learn_alpha,
+        lam_prior=settings.lam_prior,
+    )
+
+
+def most_components(model: Any, n_documents: int, n_classes: int) -> int | None:
+    """N: as given; for the paper's sampler a tenth of the documents, but not below ten; otherwise no bound."""
+    if model.max_components is not None:
+        if model.max_components < n_classes:
+            raise ValueError(
+                f"y has {n_classes} classes but max_components is {model.max_components}: each class needs a component"
+            )
+        return int(model.max_components)
+    if model.sampler == "collapsed":
+        return None
+    return max(n_documents // 10, min(n_documents, 10), n_classes)
+
+
+def check_lam(lam: Any, n_words: int) -> Array | None:
+    """lambda of every column, or None where it is to be chosen."""
+    if lam is None:
+        return None
+    try:
+        values = np.asarray(lam, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"lam must be a positive number or one a word, not {lam!r}") from None
+    if values.ndim > 0 and values.shape != (n_words,):
+        raise ValueError(f"lam must be a number or have shape ({n_words},), one a word, not {values.shape}")
+    if not np.all(np.isfinite(values) & (values > 0)):
+        raise ValueError("lam must be finite and above 0")
+    return np.array(np.broadcast_to(values, (n_words,)))
+
+
+def default_lam(counts: sp.csr_array) -> Array:
+    """1 / sigma of each word, sigma the standard deviation of its counts ([Yu2010] section 6.3.2)."""
+    n_documents = counts.shape[0]
+    if n_documents < 2:
+        return np.full(counts.shape[1], CONSTANT_LAM)
+    data = counts.data.astype(np.float64)
+    sums = np.bincount(counts.indices, weights=data, minlength=counts.shape[1])
+    squares = np.bincount(counts.indices, weights=data * data, minlength=counts.shape[1])
+    # Whole numbers: a constant column gives exactly 0.
+    variance = (n_documents * squares - sums * sums) / (n_documents * (n_documents - 1.0))
+    return np.where(variance > 0, 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0)), CONSTANT_LAM)
+
+
+def known_labels(y: Any, n_documents: int) -> tuple[Array, Array] | None:
+    """The classes, and the number of each labelled document's class (-1: none); None where y says nothing."""
+    if y is None:
+        return None
+    values = np.asarray(y)
+    if values.shape != (n_documents,):
+        raise ValueError(f"y has shape {values.shape} for {n_documents} documents: give one label a document")
+    if values.dtype.kind not in "iu" or np.all(values == -1):
+        return None
+    classes = np.unique(values[values != -1])
+    return classes, np.where(values == -1, -1, np.searchsorted(classes, values)).astype(np.int32)
+
+
+def _among(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in allowed):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")
+
+
+def _whole(name: str, value: Any, least: int) -> None:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be a whole number of {least} or more, not {value!r}")
+
+
+def _between(name: str, value: Any, low: float, high: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low < value < high:
+        upper = "a finite number above 0" if high == np.inf else f"between {low:g} and {high:g}, both excluded"
+        raise ValueError(f"{name} must be {upper}, not {value!r}")

@@ -1,0 +1,292 @@
+"""DPMFS: documents in an unknown number of clusters, told apart by a few of the words.
+
+A binary gamma_j chooses the words that matter. Of each document, the tokens of the chosen words come from its
+cluster's distribution, all others from one that the whole corpus shares ([Yu2010] section 4.3):
+
+    gamma_j ~ Bernoulli(omega)     p ~ Dirichlet(alpha/N, ..., alpha/N)     z_i ~ p
+    eta_k ~ Dirichlet(lambda_j: gamma_j = 1)     chosen words of document i ~ Multinomial(eta_{z_i})
+    eta_0 ~ Dirichlet(lambda_j: gamma_j = 0)     all other words            ~ Multinomial(eta_0)
+
+With N components, or with no bound (a Dirichlet process). With eta and p integrated out the joint probability of
+documents, gamma and z is [Yu2010] eq. 11 times the priors; `log_joint` has it. How a document's tokens divide into
+chosen and other words counts with the factor T_i of eq. 11, which is that of a division that is uniform.
+
+The bursty variant has a DCM in the place of each multinomial, with one concentration s, shared by the two sides;
+`bursty.kernels.dpmfs_bursts` says how the same formulas serve, on t in the place of x.
+
+Words that no document has are left out by the caller: all sizes here are those of words that occur.
+
+| symbol | name | shape |
+|---|---|---|
+| x | `Problem.counts`, cells in the order of documents | cells |
+| z | `State.labels` | D |
+| gamma | `State.chosen` | W |
+| t | `State.tables`: x itself, but for the bursty variant | cells |
+| lambda | `Problem.lam` times `State.scale` | W |
+| s | `State.burst`: its parts for the chosen words and for the others | 2 |
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from bursty.kernels import dpmfs_bursts, dpmfs_words, order, random, select
+
+Array = np.ndarray[Any, Any]
+
+# Names of random streams that do not belong to a document's label; documents have 0 .. D - 1.
+NOISE, COMPONENTS, WORDS, TABLES, SPLITS = 2**41 - 1, 2**41, 2**42, 2**43, 2**44
+# Sweeps are numbered from 0; what a chain begins with is drawn from this one.
+BEGINNING = 2**40
+# A DCM over all words, taken apart, has a DCM on each side whose concentration is the side's share of s. That share is
+# held at what chosen words usually have: were both learned, words would be chosen for how bursty they are.
+BURST_SHARES = np.array([1.0, 5.0]) / 6.0
+# Where log s is expected: any value that a corpus may have is within reach.
+LOG_BURST = math.log(100.0)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a chain is given and does not change.
+
+    ``most`` is N, or None where the number of components has no bound. ``held`` marks documents whose label is known.
+    """
+
+    indptr: Array
+    words: Array
+    counts: Array
+    lam: Array
+    omega: float
+    most: int | None
+    held: Array
+    bursty: bool = False
+    alpha_mean: float = 1.0
+    learn_alpha: bool = False
+    lam_prior: str | None = None
+
+    @property
+    def n_documents(self) -> int:
+        """D."""
+        return len(self.indptr) - 1
+
+    @property
+    def n_words(self) -> int:
+        """W."""
+        return len(self.lam)
+
+    @property
+    def limit(self) -> int:
+        """The most components that documents can be in."""
+        return self.n_documents if self.most is None else min(self.most, self.n_documents)
+
+    @cached_property
+    def lengths(self) -> Array:
+        """Tokens of each document."""
+        sums = np.append(0, np.cumsum(self.counts, dtype=np.int64))
+        return sums[self.indptr[1:]] - sums[self.indptr[:-1]]
+
+    @cached_property
+    def columns(self) -> tuple[Array, Array, Array]:
+        """The cells in the order of words: where each word begins, their documents, their place among ``counts``."""
+        numbers = np.arange(len(self.words), dtype=np.int32)
+        return order.transpose(self.indptr, self.words, numbers, self.n_words)
+
+    @cached_property
+    def counts_by_word(self) -> Array:
+        """``counts`` in the order of words."""
+        return self.counts[self.columns[2]]
+
+    @cached_property
+    def log_factorial(self) -> Array:
+        """log n! up to the longest document."""
+        return gammaln(np.arange(int(self.lengths.max()) + 1) + 1.0)
+
+    @cached_property
+    def log_orders(self) -> float:
+        """Sum of log x! over the cells."""
+        return float(gammaln(self.counts + 1.0).sum())
+
+    @cached_property
+    def stirling(self) -> tuple[Array, Array, Array]:
+        """log |S1(x, t)| for the counts that occur: the counts, where each begins, the values."""
+        values = np.unique(self.counts).astype(np.int64)
+        first = np.append(0, np.cumsum(values))
+        out = np.empty(first[-1])
+        dpmfs_bursts.log_stirling(values, first, out)
+        return values, first, out
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a chain stands: all that the next sweep depends on."""
+
+    labels: Array
+    chosen: Array
+    tables: Array
+    burst: Array
+    alpha: float
+    scale: float
+
+    @property
+    def sizes(self) -> Array:
+        """Documents of each label."""
+        return np.bincount(self.labels)
+
+    def share(self, problem: Problem) -> float:
+        """alpha / N; 0 where there is no bound."""
+        return 0.0 if problem.most is None else self.alpha / problem.most
+
+    def lam(self, problem: Problem) -> Array:
+        """lambda of each word."""
+        return problem.lam * self.scale
+
+
+@dataclass(frozen=True)
+class Info:
+    """How a sweep went: share of proposals or documents that changed."""
+
+    words: float
+    labels: float
+    splits: float = 0.0
+
+
+@dataclass
+class Sums:
+    """Running sums that a sweep keeps; all follow from the state."""
+
+    inside: Array
+    outside: Array
+    totals: Array
+    sums: Array
+    sizes: Array
+    word_totals: Array
+    tables_by_word: Array
+
+    @classmethod
+    def of(cls, problem: Problem, state: State, n_components: int) -> Sums:
+        """Add everything up: time in proportion to the cells."""
+        starts, documents, cells = problem.columns
+        inside = np.empty(problem.n_documents, dtype=np.int64)
+        dpmfs_words.lengths_inside(starts, documents, problem.counts_by_word, state.chosen, inside)
+        by_word = state.tables[cells] if problem.bursty else problem.counts_by_word
+        per_document = inside
+        if problem.bursty:
+            per_document = np.empty_like(inside)
+            dpmfs_words.lengths_inside(starts, documents, by_word, state.chosen, per_document)
+        cumulated = np.append(0, np.cumsum(by_word, dtype=np.int64))
+        word_totals = cumulated[starts[1:]] - cumulated[starts[:-1]]
+        lam, chosen = state.lam(problem), state.chosen.astype(bool)
+        sums = np.array([lam[chosen].sum(), lam[~chosen].sum(), word_totals[~chosen].sum()])
+        totals = np.bincount(state.labels, weights=per_document, minlength=n_components)
+        sizes = np.bincount(state.labels, minlength=n_components)
+        return cls(inside, problem.lengths - inside, totals, sums, sizes, word_totals, by_word)
+
+
+def init(problem: Problem, n_components: int, known: Array, seed: int, alpha: float) -> State:
+    """Every document in a component drawn at random, and one word chosen at random ([Yu2010] section 5).
+
+    ``known`` has the label of the documents that are held.
+    """
+    draws = np.empty(problem.n_documents + 1)
+    random.uniforms(seed, BEGINNING, 0, draws)
+    labels = (draws[:-1] * n_components).astype(np.int32)
+    chosen = np.zeros(problem.n_words, dtype=np.uint8)
+    chosen[int(draws[-1] * problem.n_words)] = 1
+    tables = np.ones_like(problem.counts) if problem.bursty else problem.counts
+    labels = np.where(problem.held.astype(bool), known, labels).astype(np.int32)
+    return State(labels, chosen, tables, math.exp(LOG_BURST) * BURST_SHARES, alpha, 1.0)
+
+
+def flip_words(problem: Problem, state: State, sums: Sums, words: Array, draws: Array, *, gibbs: bool) -> Array:
+    """New gamma after flips of these words; ``sums`` are kept up to date."""
+    starts, documents, _ = problem.columns
+    chosen, tally = state.chosen.copy(), np.zeros(len(sums.sizes))
+    terms = length_terms(problem, state.burst)
+    log_odds = math.log(problem.omega) - math.log1p(-problem.omega)
+    fresh_odds = math.log(state.burst[0] / state.burst[1]) if problem.bursty else 0.0
+    dpmfs_words.flip(
+        words, draws, gibbs, log_odds, fresh_odds, starts, documents, problem.counts_by_word, sums.tables_by_word,
+        sums.word_totals, state.lam(problem), state.labels, sums.sizes, *terms,
+        chosen, sums.inside, sums.outside, sums.totals, sums.sums, tally,
+    )  # fmt: skip
+    return chosen
+
+
+def length_terms(problem: Problem, burst: Array) -> tuple[Array, Array]:
+    """What n chosen tokens, and n others, are worth in a document: log n!, with a DCM times Gamma(s) / Gamma(s + n)."""
+    if not problem.bursty:
+        return problem.log_factorial, problem.log_factorial
+    n = np.arange(len(problem.log_factorial))
+    inside, outside = (problem.log_factorial + gammaln(s) - gammaln(s + n) for s in burst)
+    return inside, outside
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The documents with the chosen words only: cells of ``slots`` (which of the chosen words) and ``tables``."""
+
+    indptr: Array
+    slots: Array
+    tables: Array
+    slot: Array
+    lam: Array
+
+    @classmethod
+    def of(cls, problem: Problem, state: State) -> Chosen:
+        """Leave the other words out."""
+        words = np.flatnonzero(state.chosen)
+        slot = np.full(problem.n_words, -1, dtype=np.int32)
+        slot[words] = np.arange(len(words), dtype=np.int32)
+        indptr, indices = np.empty_like(problem.indptr), np.empty(len(problem.words) + 1, dtype=np.int32)
+        tables = np.empty(len(problem.words) + 1, dtype=np.int32)
+        kept = select.keep_known(problem.indptr, problem.words, state.tables, state.chosen, indptr, indices, tables)
+        return cls(indptr, slot[indices[:kept]], tables[:kept], slot, state.lam(problem)[words])
+
+
+def log_partition(sizes: Array, alpha: float, most: int | None) -> float:
+    """Log-probability of a partition into clusters of these sizes, the components' numbers left out of account."""
+    share = 0.0 if most is None else alpha / most
+    news = alpha - share * np.arange(len(sizes))
+    value = np.sum(np.log(news)) + np.sum(gammaln(sizes + share)) - len(sizes) * gammaln(1.0 + share)
+    return float(value + gammaln(alpha) - gammaln(alpha + sizes.sum()))
+
+
+def log_likelihood(problem: Problem, state: State) -> float:
+    """Log-probability of the documents (and t) given gamma and z: [Yu2010] eq. 11."""
+    sums = Sums.of(problem, state, int(state.labels.max()) + 1)
+    inside_term, outside_term = length_terms(problem, state.burst)
+    total = inside_term[sums.inside].sum() + outside_term[sums.outside].sum()
+    total -= problem.log_orders
+    if problem.bursty:
+        values, first, log_stirling = problem.stirling
+        where = first[np.searchsorted(values, problem.counts)] + state.tables - 1
+        total += log_stirling[where].sum()
+        total += sums.totals.sum() * math.log(state.burst[0]) + sums.sums[2] * math.log(state.burst[1])
+    return float(total) + log_components(problem, state, sums)
+
+
+def log_components(problem: Problem, state: State, sums: Sums) -> float:
+    """The part of `log_likelihood` that has lambda in it."""
+    starts, documents, _ = problem.columns
+    n_inside = int(np.count_nonzero(state.chosen))
+    total = dpmfs_words.log_share(sums.sums[1], sums.sums[2], problem.n_words - n_inside)
+    for k in np.flatnonzero(sums.sizes):
+        total += dpmfs_words.log_share(sums.sums[0], sums.totals[k], n_inside)
+    return total + dpmfs_words.log_words(
+        state.chosen, starts, documents, sums.tables_by_word, state.labels, state.lam(problem), sums.word_totals,
+        np.zeros(len(sums.sizes)),
+    )  # fmt: skip
+
+
+def log_joint(problem: Problem, state: State) -> float:
+    """Log-probability of documents, gamma and the partition (and t)."""
+    n_inside = int(np.count_nonzero(state.chosen))
+    prior = n_inside * math.log(problem.omega) + (problem.n_words - n_inside) * math.log1p(-problem.omega)
+    sizes = state.sizes[state.sizes > 0]
+    return prior + log_partition(sizes, state.alpha, problem.most) + log_likelihood(problem, state)

@@ -1,0 +1,107 @@
+"""A sampler of the same posterior that mixes better: parameters integrated out, splits and merges, all words a sweep.
+
+A sweep draws every word's indicator from its conditional, proposes splits and merges (Jain and Neal 2004), draws every
+document's label from its conditional (Neal 2000, algorithm 3), and then alpha and whatever else is learned.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bursty.kernels import dpmfs_labels, dpmfs_splits, random
+from bursty.samplers import dpmfs, dpmfs_draws
+from bursty.samplers.dpmfs import Chosen, Info, Problem, State, Sums
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Splits or merges proposed a sweep, and the restricted scans of each."""
+
+    splits: int = 5
+    scans: int = 3
+
+
+def sweep(problem: Problem, state: State, steps: Steps, seed: int, number: int) -> tuple[State, Info]:
+    """Words, splits, labels, hyperparameters; ``number`` names the sweep's random streams."""
+    state, words = _draw_words(problem, state, seed, number)
+    documents = Chosen.of(problem, state)
+    state, splits = _draw_splits(problem, state, documents, steps, seed, number)
+    state, labels = _draw_labels(problem, state, documents, seed, number)
+    if problem.learn_alpha:
+        state = dpmfs_draws.draw_alpha(problem, state, seed, number)
+    if problem.lam_prior:
+        state = _draw_scale(problem, state, seed, number)
+    if problem.bursty:
+        sums = Sums.of(problem, state, int(state.labels.max()) + 1)
+        documents = Chosen.of(problem, state)
+        log_eta, _ = dpmfs_draws.draw_components(documents, state.labels, len(sums.sizes), seed, number)
+        log_noise = dpmfs_draws.draw_noise(problem, state, sums.word_totals, seed, number)
+        state = dpmfs_draws.draw_bursts(problem, state, log_eta, log_noise, documents.slot, seed, number)
+    return state, Info(words, labels, splits)
+
+
+def _draw_words(problem: Problem, state: State, seed: int, number: int) -> tuple[State, float]:
+    sums = Sums.of(problem, state, int(state.labels.max()) + 1)
+    draws = np.empty(problem.n_words)
+    random.uniforms(seed, number, dpmfs.WORDS, draws)
+    words = np.arange(problem.n_words)
+    chosen = dpmfs.flip_words(problem, state, sums, words, draws, gibbs=True)
+    return replace(state, chosen=chosen), float(np.mean(chosen != state.chosen))
+
+
+def _draw_splits(
+    problem: Problem, state: State, documents: Chosen, steps: Steps, seed: int, number: int
+) -> tuple[State, float]:
+    if problem.n_documents < 2 or steps.splits == 0:
+        return state, 0.0
+    labels, accepted = state.labels.copy(), 0
+    sizes = np.bincount(labels, minlength=int(labels.max()) + 1 + steps.splits)
+    members = np.empty(problem.n_documents, dtype=np.int64)
+    for i in range(steps.splits):
+        accepted += dpmfs_splits.split_or_merge(
+            documents.indptr, documents.slots, documents.tables, problem.held, labels, sizes, problem.limit,
+            state.alpha, state.share(problem), documents.lam, documents.lam.sum(), steps.scans,
+            seed, number, dpmfs.SPLITS + i, members,
+        )  # fmt: skip
+    return replace(state, labels=labels), accepted / steps.splits
+
+
+def _draw_labels(problem: Problem, state: State, documents: Chosen, seed: int, number: int) -> tuple[State, float]:
+    labels, start, moves = state.labels.copy(), 0, 0
+    lam_total = float(documents.lam.sum())
+    while start < problem.n_documents:
+        # A quarter more columns than there are components: room for new ones.
+        n_columns = int(labels.max()) + 1
+        n_columns += 8 + n_columns // 4
+        weights = np.repeat(documents.lam[:, None], n_columns, axis=1)
+        dpmfs_labels.tally_component(documents.indptr, documents.slots, documents.tables, labels, True, weights)
+        sizes = np.bincount(labels, minlength=n_columns)
+        lengths = np.append(0, np.cumsum(documents.tables, dtype=np.int64))[documents.indptr]
+        totals = np.bincount(labels, weights=np.diff(lengths), minlength=n_columns) + lam_total
+        scratch = np.empty((2, n_columns))
+        start, moved = dpmfs_labels.gibbs(
+            start, documents.indptr, documents.slots, documents.tables, problem.held, labels, sizes, problem.limit,
+            state.alpha, state.share(problem), weights, totals, documents.lam, lam_total,
+            seed, number, scratch[0], scratch[1],
+        )  # fmt: skip
+        moves += moved
+    return replace(state, labels=labels), moves / problem.n_documents
+
+
+def _draw_scale(problem: Problem, state: State, seed: int, number: int) -> State:
+    """New scale of lambda, with the components integrated out."""
+
+    def log_density(scale: float) -> float:
+        proposed = replace(state, scale=scale)
+        sums = Sums.of(problem, proposed, int(state.labels.max()) + 1)
+        return dpmfs_draws.log_scale_prior(scale, problem.lam_prior) + dpmfs.log_components(problem, proposed, sums)
+
+    width = 1.0 / math.sqrt(1.0 + len(state.sizes) * np.count_nonzero(state.chosen))
+    rng = dpmfs_draws.generator(seed, number, "scale")
+    return replace(state, scale=dpmfs_draws.metropolis_log(state.scale, log_density, rng, steps=2, width=width))

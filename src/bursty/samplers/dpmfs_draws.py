@@ -1,0 +1,115 @@
+"""Draws that both samplers of DPMFS make: parameters of components, tokens that are fresh, hyperparameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from bursty.kernels import dpmfs_bursts, dpmfs_labels, dpmfs_variates
+from bursty.samplers.dpmfs import (
+    BURST_SHARES,
+    COMPONENTS,
+    LOG_BURST,
+    NOISE,
+    TABLES,
+    Chosen,
+    Problem,
+    State,
+    Sums,
+    log_partition,
+)
+
+Array = np.ndarray[Any, Any]
+
+# Standard deviations of log s and of the logarithm of what multiplies lambda.
+_BURST_SPREAD = 3.0
+_SCALE_SPREAD = 1.0
+
+
+def draw_components(chosen: Chosen, labels: Array, n_components: int, seed: int, number: int) -> tuple[Array, Array]:
+    """Log-probabilities of the chosen words in the occupied components, and which these are ([Yu2010] eq. 13)."""
+    log_eta = np.empty((n_components, len(chosen.lam)))
+    drawn = np.zeros(n_components, dtype=np.uint8)
+    occupied = np.unique(labels)
+    drawn[occupied] = 1
+    log_eta[occupied] = chosen.lam
+    dpmfs_labels.tally_component(chosen.indptr, chosen.slots, chosen.tables, labels, False, log_eta)
+    for k in occupied:
+        dpmfs_variates.log_dirichlet(log_eta[k], seed, number, COMPONENTS + int(k))
+    return log_eta, drawn
+
+
+def draw_noise(problem: Problem, state: State, word_totals: Array, seed: int, number: int) -> Array:
+    """Log-probabilities of the words that are not chosen, in the corpus they share ([Yu2010] eq. 16)."""
+    log_eta = np.zeros(problem.n_words)
+    noise = np.flatnonzero(state.chosen == 0)
+    values = word_totals[noise] + state.lam(problem)[noise]
+    dpmfs_variates.log_dirichlet(values, seed, number, NOISE)
+    log_eta[noise] = values
+    return log_eta
+
+
+def draw_bursts(
+    problem: Problem, state: State, log_eta: Array, log_noise: Array, slot: Array, seed: int, number: int
+) -> State:
+    """New t of every cell given the components' probabilities, then new s given t."""
+    tables = np.empty_like(problem.counts)
+    dpmfs_bursts.draw_tables(
+        problem.indptr, problem.words, problem.counts, state.labels, slot, log_eta, log_noise,
+        np.log(state.burst), seed, number, TABLES, tables,
+    )  # fmt: skip
+    state = replace(state, tables=tables)
+    rng = generator(seed, number, "burst")
+    sums = Sums.of(problem, state, int(state.labels.max()) + 1)
+    fresh = float(sums.totals.sum()), float(sums.sums[2])
+    sides = [np.unique(lengths, return_counts=True) for lengths in (sums.inside, sums.outside)]
+
+    def log_density(s: float) -> float:
+        value = -0.5 * ((math.log(s) - LOG_BURST) / _BURST_SPREAD) ** 2
+        for (lengths, copies), n_fresh, share in zip(sides, fresh, BURST_SHARES * s, strict=True):
+            value += n_fresh * math.log(share) + float(np.sum(copies * (gammaln(share) - gammaln(share + lengths))))
+        return value
+
+    return replace(state, burst=metropolis_log(float(state.burst.sum()), log_density, rng) * BURST_SHARES)
+
+
+def metropolis_log(
+    value: float, log_density: Callable[[float], float], rng: np.random.Generator, steps: int = 5, width: float = 0.5
+) -> float:
+    """A random walk on the logarithm of a positive number; the density is with respect to that logarithm."""
+    current = log_density(value)
+    for _ in range(steps):
+        candidate = value * math.exp(width * rng.standard_normal())
+        proposed = log_density(candidate)
+        if math.log(1.0 - rng.random()) < proposed - current:
+            value, current = candidate, proposed
+    return float(value)
+
+
+def generator(seed: int, number: int, purpose: str) -> np.random.Generator:
+    """The random stream of a sweep's few single numbers."""
+    counter = np.array([0, 0, 0, ("burst", "alpha", "scale").index(purpose)], dtype=np.uint64)
+    return np.random.Generator(np.random.Philox(key=np.array([seed, number], dtype=np.uint64), counter=counter))
+
+
+def draw_alpha(problem: Problem, state: State, seed: int, number: int) -> State:
+    """New alpha given the partition, with an exponential prior of mean ``alpha_mean``."""
+    sizes = state.sizes[state.sizes > 0]
+
+    def log_density(alpha: float) -> float:
+        return math.log(alpha) - alpha / problem.alpha_mean + log_partition(sizes, alpha, problem.most)
+
+    alpha = metropolis_log(state.alpha, log_density, generator(seed, number, "alpha"))
+    return replace(state, alpha=alpha)
+
+
+def log_scale_prior(scale: float, kind: str | None) -> float:
+    """Log-density, with respect to log scale, of what multiplies lambda: log-normal, or gamma of shape 1, around 1."""
+    if kind == "gamma":
+        return math.log(scale) - scale
+    return -0.5 * (math.log(scale) / _SCALE_SPREAD) ** 2

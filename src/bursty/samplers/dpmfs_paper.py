@@ -1,0 +1,94 @@
+"""The sampler of [Yu2010] section 5: Metropolis flips of words, Dirichlet draws, Metropolis steps of labels.
+
+A sweep is one iteration, steps 2 to 5. Parameters of components that nobody has are drawn when they are proposed: from
+a stream of their own, so that the chain is the one in which all N are drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from bursty.kernels import dpmfs_labels, dpmfs_variates, random
+from bursty.samplers import dpmfs, dpmfs_draws
+from bursty.samplers.dpmfs import Chosen, Info, Problem, State, Sums
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """R1 and R2: proposals a sweep for the words, and for each document."""
+
+    words: int = 5
+    labels: int = 5
+
+
+def sweep(problem: Problem, state: State, steps: Steps, seed: int, number: int) -> tuple[State, Info]:
+    """One iteration; ``number`` names its random streams."""
+    assert problem.most is not None
+    n_components = problem.most
+    sums = Sums.of(problem, state, n_components)
+    draws = np.empty((2, steps.words))
+    random.uniforms(seed, number, dpmfs.WORDS, draws[0])
+    random.uniforms(seed, number, dpmfs.WORDS + 1, draws[1])
+    words = (draws[0] * problem.n_words).astype(np.int64)
+    chosen = dpmfs.flip_words(problem, state, sums, words, draws[1], gibbs=False)
+    changed = int(np.count_nonzero(chosen != state.chosen))
+    state = replace(state, chosen=chosen)
+    documents = Chosen.of(problem, state)
+    log_eta, drawn = dpmfs_draws.draw_components(documents, state.labels, n_components, seed, number)
+    labels = state.labels.copy()
+    accepted = dpmfs_labels.metropolis(
+        documents.indptr, documents.slots, documents.tables, problem.held, labels, steps.labels,
+        state.share(problem), documents.lam, log_eta, drawn, seed, number, dpmfs.COMPONENTS,
+    )  # fmt: skip
+    state = replace(state, labels=labels)
+    if problem.bursty or problem.lam_prior:
+        log_noise = dpmfs_draws.draw_noise(problem, state, sums.word_totals, seed, number)
+        if problem.lam_prior:
+            state = draw_scale(problem, state, documents, log_eta, drawn, log_noise, seed, number)
+        if problem.bursty:
+            state = dpmfs_draws.draw_bursts(problem, state, log_eta, log_noise, documents.slot, seed, number)
+    if problem.learn_alpha:
+        state = dpmfs_draws.draw_alpha(problem, state, seed, number)
+    moves = max(1, steps.labels * int(np.count_nonzero(problem.held == 0)))
+    return state, Info(changed / max(1, steps.words), accepted / moves)
+
+
+def draw_scale(
+    problem: Problem,
+    state: State,
+    documents: Chosen,
+    log_eta: Array,
+    drawn: Array,
+    log_noise: Array,
+    seed: int,
+    number: int,
+) -> State:
+    """New lambda given the parameters of all N components and of the noise ([Yu2010] eq. 17).
+
+    lambda keeps its shape over the words; what is learned is the number that multiplies it.
+    """
+    for k in np.flatnonzero(drawn == 0):
+        log_eta[k] = documents.lam
+        dpmfs_variates.log_dirichlet(log_eta[k], seed, number, dpmfs.COMPONENTS + int(k))
+    inside = state.chosen.astype(bool)
+    sides = [(problem.lam[inside], log_eta.sum(axis=0), len(log_eta)), (problem.lam[~inside], log_noise[~inside], 1)]
+
+    def log_density(scale: float) -> float:
+        total = dpmfs_draws.log_scale_prior(scale, problem.lam_prior)
+        for lam, log_values, copies in sides:
+            if len(lam):
+                total += copies * float(gammaln(scale * lam.sum()) - gammaln(scale * lam).sum())
+                total += scale * float(lam @ log_values)
+        return total
+
+    # Many words: a density that is narrow in proportion.
+    width = 1.0 / math.sqrt(1.0 + len(log_eta) * np.count_nonzero(inside))
+    rng = dpmfs_draws.generator(seed, number, "scale")
+    return replace(state, scale=dpmfs_draws.metropolis_log(state.scale, log_density, rng, width=width))

@@ -1,0 +1,31 @@
+"""Documents on disk, and fits that can be taken up again, from the command line."""
+
+from __future__ import annotations
+
+
+def test_import_in_shards_and_cluster_them(bench):
+    assert bench(*["import", "news.csv", "--shards"]).code == 0
+    assert (bench.folder / "news.bshards" / "index").is_file()
+    sharded = bench(*["cluster", "news.bshards", "--k", "2", "--out", "one", "--checkpoint", "fit.checkpoint"])
+    assert sharded.code == 0, sharded.err
+    assert bench(*["cluster", "news.csv", "--k", "2", "--out", "two"]).code == 0
+    one, two = ((bench.folder / name / "documents.csv").read_text() for name in ("one", "two"))
+    assert one == two
+    assert not (bench.folder / "fit.checkpoint").exists()
+    assert bench(*["topics", "news.bshards", "--k", "2", "--iterations", "5", "--out", "three"]).code == 0
+
+
+def test_what_shards_cannot_do(bench):
+    bench(*["import", "news.csv", "--shards"])
+    for command, message in (
+        ("info news.bshards", "only cluster and topics read"),
+        ("cluster news.bshards --min-df 2", "reading options mean nothing"),
+        ("import news.csv --shards --out wrong.folder", "ends in .bshards"),
+        ("import nothing.csv --shards", "there is nothing at"),
+        ("import news.csv --shards --text absent", "has no column 'absent'"),
+        ("cluster news.csv --checkpoint no/such/folder/file", "there is no folder"),
+    ):
+        outcome = bench(*command.split())
+        assert outcome.code == 2, command
+        assert message in outcome.err, outcome.err
+        assert "Traceback" not in outcome.err

@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.utils.estimator_checks import check_estimator
+
+from bursty import DPMFS, datasets, metrics
+
+SHORT = {"n_iter": 60, "burn_in": 30, "random_state": 0}
+# The paper's settings for its synthetic data.
+PAPER = {"max_components": 30, "omega": 0.01, "lam": 0.1}
+
+
+@pytest.fixture(scope="module")
+def synthetic():
+    return datasets.make_yu2010(0)[0]
+
+
+@pytest.fixture(scope="module")
+def bursty():
+    return datasets.make_bursty_mixture(n_documents=120, n_words=250, n_components=3, s=20.0, random_state=0)[0]
+
+
+def nmi(corpus, labels):
+    return metrics.normalized_mutual_information(corpus.labels, labels)
+
+
+@pytest.mark.filterwarnings("ignore:.*no words:UserWarning")
+@pytest.mark.parametrize("options", [{"sampler": "paper"}, {"sampler": "collapsed"}, {"family": "dcm"}])
+def test_passes_scikit_learns_checks(options):
+    check_estimator(DPMFS(n_iter=8, burn_in=4, **options), on_skip=None)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "lengths"), [("paper", {"n_iter": 2500, "burn_in": 2000}), ("collapsed", {"n_iter": 60})]
+)
+def test_finds_the_clusters_and_the_words_of_the_paper(synthetic, sampler, lengths):
+    """[Yu2010] section 6.2: the true partition, 41 true words; at most 2 false ones."""
+    model = DPMFS(**PAPER, sampler=sampler, **lengths, random_state=0).fit(synthetic)
+    assert model.n_clusters_ == 3
+    assert nmi(synthetic, model.labels_) == pytest.approx(1.0)
+    assert model.discriminative_[:50].sum() >= 41
+    assert model.discriminative_[50:].sum() <= 2
+    assert model.discriminative_.dtype == bool
+    np.testing.assert_array_equal(model.discriminative_, model.inclusion_prob_ > 0.7)
+    np.testing.assert_array_equal(model.sizes_, [100, 100, 100])
+    np.testing.assert_array_equal(model.predict(synthetic), model.labels_)
+    np.testing.assert_allclose(model.predict_proba(synthetic).sum(axis=1), 1.0)
+    assert {word[:7] for words in model.top_words(5) for word in words} == {"telling"}
+    np.testing.assert_allclose(model.components_.sum(axis=1), 1.0)
+    n_iter = lengths["n_iter"]
+    assert {name: len(values) for name, values in model.trace_.items()} == dict.fromkeys(model.trace_, n_iter)
+    np.testing.assert_array_equal(model.similarity_ > 0.5, synthetic.labels[:, None] == synthetic.labels)
+
+
+def test_bursts_are_no_clusters(bursty):
+    """Burstiness makes the multinomial find too many clusters; the DCM finds the three there are."""
+    plain = DPMFS(**SHORT).fit(bursty)
+    model = DPMFS(family="dcm", **SHORT).fit(bursty)
+    assert model.n_clusters_ == 3
+    assert nmi(bursty, model.labels_) > 0.95
+    assert plain.n_clusters_ > 3
+    assert np.mean(model.predict(bursty) == model.labels_) > 0.95
+
+
+@pytest.mark.parametrize("sampler", ["paper", "collapsed"])
+@pytest.mark.parametrize("family", ["multinomial", "dcm"])
+def test_same_seed_same_bits(bursty, sampler, family):
+    fits = [
+        DPMFS(sampler=sampler, family=family, n_chains=3, n_iter=20, burn_in=10, random_state=4, n_jobs=n).fit(bursty)
+        for n in (1, 2)
+    ]
+    for name in ("labels_", "inclusion_prob_", "samples_", "components_"):
+        assert getattr(fits[0], name).tobytes() == getattr(fits[1], name).tobytes()
+    assert fits[0].trace_["log_joint"].tobytes() == fits[1].trace_["log_joint"].tobytes()
+    other = DPMFS(sampler=sampler, family=family, n_chains=3, n_iter=20, burn_in=10, random_state=5).fit(bursty)
+    assert fits[0].trace_["log_joint"].tobytes() != other.trace_["log_joint"].tobytes()
+
+
+def test_chains_are_compared(synthetic):
+    model = DPMFS(**PAPER, n_chains=2, n_iter=60, random_state=0).fit(synthetic)
+    assert model.trace_["n_clusters"].shape == (2, 60)
+    assert set(model.diagnostics_) == {"log_joint", "n_clusters", "n_words"}
+    assert model.diagnostics_["n_clusters"]["r_hat"] == 1.0
+    assert model.diagnostics_["log_joint"]["r_hat"] < 1.2
+    assert 1 < model.diagnostics_["log_joint"]["ess"] <= 60
+    assert model.samples_.shape == (60, 300)
+    assert nmi(synthetic, model.labels_) == pytest.approx(1.0)
+
+
+def test_stops_when_the_partition_is_stable(synthetic):
+    model = DPMFS(**PAPER, n_iter=500, patience=10, random_state=0).fit(synthetic)
+    assert model.converged_
+    assert model.n_iter_ < 100
+    assert nmi(synthetic, model.labels_) == pytest.approx(1.0)
+    assert not DPMFS(**PAPER, **SHORT).fit(synthetic).converged_
+
+
+@pytest.mark.parametrize("sampler", ["paper", "collapsed"])
+def test_some_documents_are_labelled(bursty, sampler):
+    y = np.full(120, -1)
+    y[:40] = bursty.labels[:40] + 7
+    model = DPMFS(family="dcm", sampler=sampler, **SHORT).fit(bursty, y)
+    np.testing.assert_array_equal(model.classes_, [7, 8, 9])
+    np.testing.assert_array_equal(model.labels_[:40], bursty.labels[:40])
+    assert np.mean(model.labels_ == bursty.labels) > 0.95
+    with pytest.raises(ValueError, match="each class needs a component"):
+        DPMFS(2, sampler=sampler).fit(bursty, y)
+    with pytest.raises(ValueError, match="one label a document"):
+        DPMFS(sampler=sampler).fit(bursty, y[:5])
+
+
+def test_all_documents_are_labelled(synthetic):
+    """What is left to find is the words."""
+    model = DPMFS(**PAPER, n_iter=20, random_state=0).fit(synthetic, synthetic.labels)
+    np.testing.assert_array_equal(model.labels_, synthetic.labels)
+    assert model.discriminative_[:50].sum() >= 41
+    assert model.discriminative_[50:].sum() <= 2
+    unlabelled = [DPMFS(**PAPER, n_iter=20, random_state=0).fit(synthetic, y) for y in (None, np.full(300, -1))]
+    np.testing.assert_array_equal(unlabelled[0].samples_, unlabelled[1].samples_)
+
+
+def test_small_clusters_go(bursty):
+    model = DPMFS(**SHORT).fit(bursty)
+    assert model.sizes_.min() < 10
+    large = DPMFS(**SHORT, min_cluster_size=10).fit(bursty)
+    assert large.sizes_.min() >= 10
+    assert large.sizes_.sum() == 120
+    assert DPMFS(**SHORT, min_cluster_size=10_000).fit(bursty).n_clusters_ == 1
+
+
+@pytest.mark.parametrize("rule", ["frequent", "vi", "binder"])
+def test_point_estimates_agree_where_there_is_no_doubt(synthetic, rule):
+    model = DPMFS(**PAPER, n_iter=60, point_estimate=rule, random_state=0).fit(synthetic)
+    assert nmi(synthetic, model.labels_) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("sampler", ["paper", "collapsed"])
+def test_lambda_and_alpha_are_learned(bursty, sampler):
+    model = DPMFS(sampler=sampler, lam_prior="gamma", learn_alpha=True, **SHORT).fit(bursty)
+    assert len(np.unique(model.trace_["scale"])) > 10
+    assert len(np.unique(model.trace_["alpha"])) > 10
+    assert model.alpha_ == pytest.approx(model.trace_["alpha"][30:].mean())
+    fixed = DPMFS(sampler=sampler, learn_alpha=False, **SHORT).fit(bursty)
+    assert set(fixed.trace_["scale"]) == {1.0}
+    assert fixed.alpha_ == 1.0
+
+
+def test_words_that_never_occur_change_nothing(bursty):
+    wide = sp.hstack([bursty.counts, sp.csr_array((120, 500), dtype=np.int32)]).tocsr()
+    model, same = DPMFS(**SHORT).fit(bursty.counts), DPMFS(**SHORT).fit(wide)
+    np.testing.assert_array_equal(model.labels_, same.labels_)
+    np.testing.assert_array_equal(same.inclusion_prob_, np.append(model.inclusion_prob_, np.zeros(500)))
+
+
+def test_core_documents(bursty):
+    model = DPMFS(family="dcm", **SHORT).fit(bursty)
+    for k, rows in enumerate(model.core_documents(bursty, 3)):
+        assert np.all(model.labels_[rows] == k)
+
+
+@pytest.mark.parametrize("family", ["multinomial", "dcm"])
+@pytest.mark.parametrize("sampler", ["paper", "collapsed"])
+@pytest.mark.parametrize(
+    "X",
+    [
+        pytest.param([[1, 2, 0, 3]], id="one document"),
+        pytest.param([[1, 2, 0, 3]] * 6, id="all documents equal"),
+        pytest.param(np.eye(5, dtype=int), id="no repeated word"),
+        pytest.param([[2, 1, 0], [2, 0, 1], [2, 1, 1], [2, 0, 3]], id="a constant column"),
+        pytest.param([[3], [1], [2]], id="one word"),
+    ],
+)
+def test_odd_corpora(X, sampler, family):
+    """All give an answer: constant columns have lambda 1, a single word never divides documents."""
+    model = DPMFS(50, sampler=sampler, family=family, n_iter=30, random_state=0).fit(X)
+    assert len(model.labels_) == len(X)
+    assert np.all(np.isfinite(model.trace_["log_joint"]))
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_empty_documents_keep_their_row(bursty):
+    X = sp.vstack([bursty.counts, sp.csr_array((1, 250), dtype=np.int32)]).tocsr()
+    with pytest.warns(UserWarning, match="1 document has no words"):
+        model = DPMFS(**SHORT).fit(X)
+    assert len(model.labels_) == 121
+    np.testing.assert_allclose(model.predict_proba(X)[-1], model.weights_)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"omega": 0.0}, "omega must be between 0 and 1"),
+        ({"omega": 1.0}, "omega must be between 0 and 1"),
+        ({"alpha": 0}, "alpha must be a finite number above 0"),
+        ({"alpha": np.inf}, "alpha must be a finite number above 0"),
+        ({"lam": -1.0}, "lam must be finite and above 0"),
+        ({"lam": [1.0, 2.0]}, "lam must be a number or have shape"),
+        ({"lam": "small"}, "lam must be a positive number"),
+        ({"sampler": "slice"}, "sampler must be one of 'paper', 'collapsed'"),
+        ({"family": "edcm"}, "family must be one of"),
+        ({"lam_prior": "flat"}, "lam_prior must be one of"),
+        ({"point_estimate": "map"}, "point_estimate must be one of"),
+        ({"n_iter": 10, "burn_in": 10}, "burn_in is 10 of n_iter=10"),
+        ({"n_iter": 0}, "n_iter must be a whole number"),
+        ({"max_components": 0}, "max_components must be a whole number"),
+        ({"min_cluster_size": 0}, "min_cluster_size must be a whole number"),
+        ({"threshold": 1.5}, "threshold must be between"),
+        ({"n_chains": 0}, "n_chains must be a whole number"),
+        ({"patience": 1}, "patience must be a whole number"),
+    ],
+)
+def test_bad_parameters(bursty, options, message):
+    with pytest.raises(ValueError, match=message):
+        DPMFS(**options).fit(bursty)
+
+
+def test_nothing_to_cluster():
+    with pytest.raises(ValueError, match="every document is empty"):
+        DPMFS().fit(np.zeros((3, 4), dtype=int))
+
+
+@pytest.mark.corpus
+def test_classic400(data_dir):
+    """The paper has 8.0 clusters and an NMI of 0.641 of the 3 classes."""
+    corpus = datasets.load("classic400")
+    model = DPMFS(family="dcm", n_iter=60, random_state=0).fit(corpus)
+    assert abs(model.n_clusters_ - 3) < 5
+    assert nmi(corpus, model.labels_) > 0.641
+    paper = DPMFS(sampler="paper", n_iter=3000, random_state=0).fit(corpus)
+    assert nmi(corpus, paper.labels_) > 0.641 - 0.03
