@@ -69,18 +69,23 @@ class DaskEngine(Engine):
                 chunks = list(cut(counts))
                 sizes = [Size.of(chunk) for chunk in chunks]
                 tasks = [(_itself, chunk) for chunk in chunks]
-            placed = _spread(self.client, tasks, sizes)
+            homes = _homes(self.client, sizes)
+            placed = [_run(self.client, home, *task) for task, home in zip(tasks, homes, strict=True)]
+            _finish(placed)
         n_words = counts.n_words if isinstance(counts, Collection) else counts.shape[1]
-        return DaskDocuments(self.client, placed, sizes, n_words)
+        return DaskDocuments(self.client, placed, homes, sizes, n_words)
 
 
 class DaskDocuments(Documents):
-    """Chunks on the workers."""
+    """Chunks on the workers, each with a home: the worker that works on it as long as it lives."""
 
-    def __init__(self, client: Client, chunks: Sequence[Future], sizes: Sequence[Size], n_words: int) -> None:
+    def __init__(
+        self, client: Client, chunks: Sequence[Future], homes: Sequence[str], sizes: Sequence[Size], n_words: int
+    ) -> None:
         super().__init__(sizes, n_words)
         self.client = client
         self.chunks = chunks
+        self.homes = homes
         self._generations, self._retained = 0, 0
 
     def map(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Iterator[Any]:
@@ -106,8 +111,10 @@ class DaskDocuments(Documents):
         """The pairs are taken apart on the workers."""
         with _named_losses(self.client):
             pairs = self._submit(function, columns, shared)
-            kept = [self._run(operator.getitem, pair, 0) for pair in pairs]
-            added = self._added([self._run(operator.getitem, pair, 1) for pair in pairs])
+            kept, addends = (
+                [self._run(i, operator.getitem, pair, part) for i, pair in enumerate(pairs)] for part in (0, 1)
+            )
+            added = self._added(addends)
             _finish(kept)
             return self._shortened(kept, shared), added.result()
 
@@ -115,29 +122,30 @@ class DaskDocuments(Documents):
         """Runs where the chunk is."""
         items = [self.chunks[chunk], *(column[chunk] for column in columns)]
         with _named_losses(self.client):
-            return self._run(_call, function, shared, *items).result()
+            return self._run(chunk, _call, function, shared, *items).result()
 
     def split(self, rows: Any) -> Column:
         """The parts are sent once."""
         parts = super().split(rows)
-        return parts if rows is None else [self._run(_itself, part) for part in parts]
+        return parts if rows is None else [self._run(i, _itself, part) for i, part in enumerate(parts)]
 
     def _submit(self, function: Callable[..., Any], columns: Sequence[Column], shared: dict[str, Any]) -> list[Future]:
         """What is shared is one task, which each chunk's task depends on: it is sent to a worker once."""
-        common = self._run(_itself, shared)
+        common = self._run(0, _itself, shared)
         rows = zip(self.chunks, *columns, strict=True)
-        return [self._run(_call, function, common, *items) for items in rows]
+        return [self._run(i, _call, function, common, *items) for i, items in enumerate(rows)]
 
-    def _run(self, function: Callable[..., Any], *args: Any) -> Future:
-        with warnings.catch_warnings():
-            # Parameters are as large as they are, and are sent once.
-            warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
-            return self.client.submit(function, *args, pure=False)
+    def _run(self, chunk: int, function: Callable[..., Any], *args: Any) -> Future:
+        """A task at the home of a chunk."""
+        return _run(self.client, self.homes[chunk], function, *args)
 
     def _added(self, parts: list[Future]) -> Future:
+        """Each pair of neighbours at the home of the first."""
+        reach = 1
         while len(parts) > 1:
-            pairs = [self._run(operator.add, *parts[i : i + 2]) for i in range(0, len(parts) - 1, 2)]
-            parts = [*pairs, *parts[2 * len(pairs) :]]
+            n_pairs = len(parts) // 2
+            pairs = [self._run(2 * i * reach, operator.add, *parts[2 * i : 2 * i + 2]) for i in range(n_pairs)]
+            parts, reach = [*pairs, *parts[2 * n_pairs :]], 2 * reach
         return parts[0]
 
     def _shortened(self, kept: list[Future], shared: dict[str, Any]) -> list[Future]:
@@ -146,7 +154,7 @@ class DaskDocuments(Documents):
         if self._generations < GENERATIONS and self._retained < RETAINED:
             return kept
         self._generations, self._retained = 0, 0
-        return [self._run(_itself, values) for values in self.client.gather(kept)]
+        return [self._run(i, _itself, values) for i, values in enumerate(self.client.gather(kept))]
 
 
 def _call(function: Callable[..., Any], shared: dict[str, Any], *items: Any) -> Any:
@@ -163,21 +171,22 @@ def _open_shard(path: str, number: int) -> Chunk:
     return Chunk.from_orders(*ShardedCorpus(path).orders(number))
 
 
-def _spread(client: Client, tasks: Sequence[Task], sizes: Sequence[Size]) -> list[Future]:
-    """Neighbours on the same worker, so that sums of neighbours are made where they are; a share of cells each."""
+def _run(client: Client, home: str, function: Callable[..., Any], *args: Any) -> Future:
+    """A task that runs at this worker, or at another where this one is gone."""
+    with warnings.catch_warnings():
+        # Parameters are as large as they are, and are sent once.
+        warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
+        return client.submit(function, *args, pure=False, workers=[home], allow_other_workers=True)
+
+
+def _homes(client: Client, sizes: Sequence[Size]) -> list[str]:
+    """A worker for each chunk: neighbours together, so that their sums are made where they are, and equal shares."""
     workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
     if not workers:
         raise EngineLost("the Dask cluster has no workers: start some, or wait for them with client.wait_for_workers")
     ends = np.cumsum([size.cells + 1 for size in sizes])
     share = np.minimum((ends - 1) * len(workers) // ends[-1], len(workers) - 1)
-    futures = []
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
-        for (function, *args), number in zip(tasks, share.tolist(), strict=True):
-            place = {"workers": [workers[number]], "allow_other_workers": True}
-            futures.append(client.submit(function, *args, pure=False, **place))
-    _finish(futures)
-    return futures
+    return [workers[number] for number in share.tolist()]
 
 
 def _finish(futures: Sequence[Future]) -> None:
