@@ -48,15 +48,8 @@ def cluster(
             say("looking for the number of clusters; --k N would save this time")
         elif chosen is None:
             say(f"{n_components} clusters; --k N makes another number, --k auto looks for it")
-        model = Mixture(
-            n_components,
-            family=family,
-            n_init=starts,
-            random_state=fitting.seed,
-            n_jobs=fitting.jobs,
-            verbose=1,
-            **lasting.parameters(),
-        ).fit(corpus)
+        run = fitting.parameters() | lasting.parameters()
+        model = Mixture(n_components, family=family, n_init=starts, **run).fit(corpus)
         results.facts |= {
             "clusters": len(model.weights_),
             "iterations": model.n_iter_,
@@ -92,16 +85,8 @@ def discover(
 
         chosen: dict[str, Any] = {} if iterations is None else {"n_iter": iterations, "burn_in": iterations // 2}
         results.describe(path, corpus, reading, fitting.seed, max_k=max_k, family=family, sampler=sampler, **chosen)
-        model = DPMFS(
-            max_k,
-            family=family,
-            sampler=sampler,
-            random_state=fitting.seed,
-            n_jobs=fitting.jobs,
-            verbose=1,
-            **chosen,
-            **lasting.parameters(),
-        ).fit(corpus)
+        chosen |= fitting.parameters() | lasting.parameters()
+        model = DPMFS(max_k, family=family, sampler=sampler, **chosen).fit(corpus)
         results.facts |= {
             "clusters": int(model.n_clusters_),
             "sweeps": int(model.n_iter_),

@@ -170,6 +170,10 @@ class Fitting:
         None
     )
 
+    def parameters(self) -> dict[str, Any]:
+        """What the estimator takes."""
+        return {"random_state": self.seed, "n_jobs": self.jobs, "verbose": 1}
+
 
 @dataclass(frozen=True)
 class Lasting:

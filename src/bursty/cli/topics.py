@@ -28,14 +28,8 @@ def topics(
     with Delivery("topics", output, report=page.report) as results:
         corpus = reading.open(path)
         results.describe(path, corpus, reading, fitting.seed, k=k, model=model, iterations=iterations)
-        fitted = topic_model(model)(
-            k,
-            n_iter=iterations,
-            random_state=fitting.seed,
-            n_jobs=fitting.jobs,
-            verbose=1,
-            **lasting.parameters(),
-        ).fit(corpus)
+        run = fitting.parameters() | lasting.parameters()
+        fitted = topic_model(model)(k, n_iter=iterations, **run).fit(corpus)
         results.facts |= {
             "topics": k,
             "iterations": fitted.n_iter_,
