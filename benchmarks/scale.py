@@ -36,6 +36,7 @@ class Iterations:
         self()
 
     def __call__(self, n=1):
+        """So many."""
         em.anneal(self.problem, em.Run(self.state), em.Schedule((1.0,), n, -1.0))
 
 

@@ -8,14 +8,16 @@ from collections.abc import Callable
 from typing import Any
 
 
-def side_by_side(contenders: dict[str, Callable[[], Any]], rounds: int = 9) -> dict[str, float]:
+def side_by_side(
+    contenders: dict[str, Callable[[], Any]], rounds: int = 9, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, float]:
     """Median seconds of each contender; a first round (compiling, caches) is not counted."""
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for round_ in range(rounds + 1):
         for name, function in contenders.items():
-            start = time.perf_counter()
+            start = clock()
             function()
-            elapsed = time.perf_counter() - start
+            elapsed = clock() - start
             if round_ > 0:
                 seconds[name].append(elapsed)
     return {name: statistics.median(times) for name, times in seconds.items()}

@@ -1,32 +1,37 @@
 """Tokens per second of one sweep of trained topic models, side by side in one run.
 
 Each model is trained first (a sampler is slower at its random start than later); then all take turns and medians are
-taken, so that a busy machine slows all alike: ratios are what counts. scikit-learn's LDA is variational; its pass is
-the E step over all documents, with one update of the topics. tomotopy is compared with if it is installed.
+taken, so that a busy machine slows all alike: ratios are what counts. With one thread it is processor time that is
+taken, with more the clock's. Peers are compared with if they are installed (``pip install bursty[bench]``).
 
-    python -m benchmarks.topics_speed --corpus nips391 --topics 20 100
+The second table has the parts of an EM iteration of DCMLDA. ``--variational`` adds one pass of the variational LDAs of
+scikit-learn and gensim, which is an E step over all documents and an update of the topics.
+
+    python -m benchmarks.topics_speed --corpus nips391 --topics 20 100 500
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.decomposition import LatentDirichletAllocation
 
 from benchmarks.timing import side_by_side, table
 from bursty import datasets
 from bursty.engines import Chunk
-from bursty.inference import mcem
+from bursty.inference import topics
 from bursty.kernels import threads
 from bursty.models.dcmlda import DCMLDA
 from bursty.models.lda import LDA
 from bursty.samplers import dcmlda, lda
 from bursty.samplers.tokens import State, Tokens
+
+Passes = dict[str, Callable[[], Any]]
 
 
 def main() -> None:
@@ -36,24 +41,33 @@ def main() -> None:
     parser.add_argument("--train", type=int, default=30, help="iterations (of 5 sweeps) before the clock starts")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--variational", action="store_true", help="scikit-learn and gensim too, which take long")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     counts = datasets.load(arguments.corpus).counts
-    n_tokens = int(counts.sum())
-    rows = []
+    n_tokens, clock = int(counts.sum()), time.process_time if arguments.jobs == 1 else time.perf_counter
+    speeds, iterations = [], []
     for n_topics in arguments.topics:
-        contenders = trained(counts, n_topics, arguments.train, arguments.jobs)
-        seconds = side_by_side(contenders, arguments.rounds)
+        model, sweeps = trained(counts, n_topics, arguments.train, arguments.jobs)
+        seconds = side_by_side(
+            sweeps | peers(counts, n_topics, 5 * arguments.train, arguments.jobs), arguments.rounds, clock
+        )
+        if arguments.variational:
+            seconds |= side_by_side(variational(counts, n_topics), 1, clock)
         base = seconds.get("tomotopy LDA", seconds["LDA"])
-        for name, time in seconds.items():
-            rows.append((n_topics, name, n_tokens / time / 1e6, time * 1e3, base / time))
+        speeds += [(n_topics, name, n_tokens / t / 1e6, t * 1e3, base / t) for name, t in seconds.items()]
+        parts = side_by_side(iteration(counts, model, arguments.jobs), arguments.rounds, clock)
+        whole = sum(parts.values())
+        iterations.append((n_topics, *(t * 1e3 for t in parts.values()), parts["update"] / whole))
     peer = "tomotopy LDA" if importlib.util.find_spec("tomotopy") else "LDA"
     title = f"{arguments.corpus}: {counts.shape[0]} documents, {n_tokens:,} tokens, {arguments.jobs} thread(s)"
-    table(title, rows, ("topics", "model", "million tokens/s", "ms a pass", f"times {peer}"))
+    table(title, speeds, ("topics", "model", "million tokens/s", "ms a pass", f"times {peer}"))
+    parts_header = ("topics", "ms of 5 sweeps", "of the log-likelihood", "of the update", "update's share")
+    table("One EM iteration of DCMLDA", iterations, parts_header)
 
 
-def trained(counts: Any, n_topics: int, n_iter: int, n_jobs: int) -> dict[str, Callable[[], Any]]:
-    """One pass of each model, after training."""
+def trained(counts: Any, n_topics: int, n_iter: int, n_jobs: int) -> tuple[DCMLDA, Passes]:
+    """One sweep of each of our models, after training."""
     options = {"n_iter": n_iter, "tol": 0, "random_state": 0, "n_jobs": n_jobs, "n_samples": 1}
     bursty = DCMLDA(n_topics, **options).fit(counts)
     plain = LDA(n_topics, learn_hyperparameters=True, **options).fit(counts)
@@ -61,9 +75,9 @@ def trained(counts: Any, n_topics: int, n_iter: int, n_jobs: int) -> dict[str, C
     states = {name: State(tokens, model._topics) for name, model in (("dcmlda", bursty), ("lda", plain))}
     number = iter(range(10**6, 2 * 10**6))
 
-    def one_dcmlda(dense: bool) -> None:
+    def one_dcmlda() -> None:
         with threads.using(n_jobs):
-            states["dcmlda"] = dcmlda.sweep(states["dcmlda"], bursty._params, 0, next(number), dense=dense)
+            states["dcmlda"] = dcmlda.sweep(states["dcmlda"], bursty._params, 0, next(number))
 
     def one_lda() -> None:
         with threads.using(n_jobs):
@@ -71,24 +85,42 @@ def trained(counts: Any, n_topics: int, n_iter: int, n_jobs: int) -> dict[str, C
             phi = lda.draw_phi(own, plain._params.beta, 0, next(number)).astype(np.float32)
             states["lda"] = lda.sweep(states["lda"], plain._params.alpha, phi, 0, next(number))
 
-    def one_update() -> None:
+    return bursty, {"DCMLDA": one_dcmlda, "LDA": one_lda}
+
+
+def iteration(counts: Any, model: DCMLDA, n_jobs: int) -> Passes:
+    """The parts of an EM iteration at its default of five sweeps."""
+    state, params = State(Tokens.numbered(Chunk(counts), 0), model._topics), model._params
+    number = iter(range(10**6, 2 * 10**6))
+
+    def sweeps() -> None:
+        fresh = dcmlda.Hyperparameters(params.alpha, params.beta)
         with threads.using(n_jobs):
-            mcem.DCMLDAMethod().update(mcem.dcmlda_statistics(states["dcmlda"], n_topics), bursty._params)
+            for _ in range(5):
+                dcmlda.sweep(state, fresh, 0, next(number))
 
-    sklearn = LatentDirichletAllocation(n_topics, random_state=0, n_jobs=1).partial_fit(counts)
-    contenders: dict[str, Callable[[], Any]] = {
-        "DCMLDA": lambda: one_dcmlda(False),
-        "DCMLDA, dense": lambda: one_dcmlda(True),
-        "DCMLDA, learning alpha and beta": one_update,
-        "LDA": one_lda,
-        "scikit-learn LDA": lambda: sklearn.partial_fit(counts),
-    }
+    def log_joint() -> None:
+        with threads.using(n_jobs):
+            dcmlda.log_joint(state, params)
+
+    def update() -> None:
+        with threads.using(n_jobs):
+            topics.DCMLDAMethod().update(topics.dcmlda_statistics(state, params.n_topics), params)
+
+    return {"sweeps": sweeps, "log_joint": log_joint, "update": update}
+
+
+def peers(counts: Any, n_topics: int, n_train: int, n_jobs: int) -> Passes:
+    """One Gibbs sweep of each other package there is, after training."""
+    passes: Passes = {}
     if importlib.util.find_spec("tomotopy"):
-        contenders["tomotopy LDA"] = tomotopy_pass(counts, n_topics, 5 * n_iter, n_jobs)
-    return contenders
+        passes["tomotopy LDA"] = _tomotopy(counts, n_topics, n_train, n_jobs)
+    if importlib.util.find_spec("lda") and n_jobs == 1:
+        passes["lda LDA"] = _lda(counts, n_topics)
+    return passes
 
 
-def tomotopy_pass(counts: Any, n_topics: int, n_train: int, n_jobs: int) -> Callable[[], Any]:
+def _tomotopy(counts: Any, n_topics: int, n_train: int, n_jobs: int) -> Callable[[], Any]:
     import tomotopy
 
     model = tomotopy.LDAModel(k=n_topics, seed=0)
@@ -98,6 +130,35 @@ def tomotopy_pass(counts: Any, n_topics: int, n_train: int, n_jobs: int) -> Call
             model.add_doc([str(word) for word in np.repeat(counts.indices[cells], counts.data[cells])])
     model.train(n_train, workers=n_jobs)
     return lambda: model.train(1, workers=n_jobs)
+
+
+def _lda(counts: Any, n_topics: int) -> Callable[[], Any]:
+    """Dense, so that its sweep costs the same whether it is trained or not."""
+    import logging
+
+    import lda as package
+
+    logging.getLogger("lda").setLevel(logging.ERROR)
+    model = package.LDA(n_topics=n_topics, n_iter=1, random_state=0, alpha=50 / n_topics, eta=0.01)
+    model._initialize(counts)
+    rands = np.random.default_rng(0).random(2**15)
+    return lambda: model._sample_topics(rands)
+
+
+def variational(counts: Any, n_topics: int) -> Passes:
+    """One pass of the variational models."""
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    sklearn = LatentDirichletAllocation(n_topics, random_state=0, n_jobs=1)
+    passes: Passes = {"scikit-learn LDA": lambda: sklearn.partial_fit(counts)}
+    if importlib.util.find_spec("gensim"):
+        from gensim.matutils import Sparse2Corpus
+        from gensim.models import LdaModel
+
+        corpus = Sparse2Corpus(counts.tocsr(), documents_columns=False)
+        model = LdaModel(num_topics=n_topics, id2word={i: str(i) for i in range(counts.shape[1])}, random_state=0)
+        passes["gensim LDA"] = lambda: model.update(corpus)
+    return passes
 
 
 if __name__ == "__main__":

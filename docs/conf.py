@@ -10,7 +10,7 @@ copyright = author
 release = version = bursty.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc"]
-exclude_patterns = ["_build", "_templates"]
+exclude_patterns = ["_build", "_templates", "papers/results/*.md"]
 templates_path = ["_templates"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 

@@ -10,36 +10,49 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bursty import datasets, families, metrics
+    from bursty import datasets, families, metrics, plot, report
     from bursty.corpus import Corpus, read_corpus
+    from bursty.inference.checkpoint import Checkpoint
     from bursty.models.classify import BayesClassifier
     from bursty.models.dcmlda import DCMLDA
+    from bursty.models.dpmfs import DPMFS
     from bursty.models.lda import LDA
     from bursty.models.mixture import Mixture, select_components
+    from bursty.persistence import load, save
 
 __version__ = "0.1.0"
 
-_SUBMODULES = ("corpus", "datasets", "engines", "families", "metrics")
+_SUBMODULES = ("corpus", "datasets", "engines", "families", "metrics", "plot", "report")
 _OBJECTS = {
     "BayesClassifier": "bursty.models.classify",
+    "Checkpoint": "bursty.inference.checkpoint",
     "Corpus": "bursty.corpus",
     "DCMLDA": "bursty.models.dcmlda",
+    "DPMFS": "bursty.models.dpmfs",
     "LDA": "bursty.models.lda",
     "Mixture": "bursty.models.mixture",
+    "load": "bursty.persistence",
     "read_corpus": "bursty.corpus",
+    "save": "bursty.persistence",
     "select_components": "bursty.models.mixture",
 }
 
 __all__ = [
     "DCMLDA",
+    "DPMFS",
     "LDA",
     "BayesClassifier",
+    "Checkpoint",
     "Corpus",
     "Mixture",
     "datasets",
     "families",
+    "load",
     "metrics",
+    "plot",
     "read_corpus",
+    "report",
+    "save",
     "select_components",
 ]
 

@@ -55,20 +55,44 @@ def test_empirical_likelihood_is_the_likelihood(counts, name):
     np.testing.assert_allclose(few[:3] / error[:3], 10.0, rtol=0.5)
 
 
+def posterior(name, words):
+    """All topics of a document's tokens, and the probability of each."""
+    states = oracles.all_topics(len(words), 3)
+    if name == "dcmlda":
+        log_joint = [oracles.dcmlda_log_joint(words, z, ALPHA, BETA) for z in states]
+    else:
+        prior = [oracles.log_beta(np.bincount(z, minlength=3) + ALPHA) for z in states]
+        log_joint = [p + np.log(PHI[words, list(z)]).sum() for p, z in zip(prior, states, strict=True)]
+    weights = np.exp(np.array(log_joint) - np.max(log_joint))
+    return states, weights / weights.sum()
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_mixtures_are_posterior_means(counts, name):
     got = heldout.mixtures(Chunk(counts), MODELS[name], 0, heldout.ShortChains(200, 5, 10))
     for d, words in enumerate(DOCUMENTS):
-        states = oracles.all_topics(len(words), 3)
-        if name == "dcmlda":
-            log_joint = [oracles.dcmlda_log_joint(words, z, ALPHA, BETA) for z in states]
-        else:
-            prior = [oracles.log_beta(np.bincount(z, minlength=3) + ALPHA) for z in states]
-            log_joint = [p + np.log(PHI[words, list(z)]).sum() for p, z in zip(prior, states, strict=True)]
-        weights = np.exp(np.array(log_joint) - np.max(log_joint))
+        states, weights = posterior(name, words)
         means = np.array([np.bincount(z, minlength=3) if z else np.zeros(3) for z in states]) + ALPHA
-        expected = weights @ means / weights.sum()
+        expected = weights @ means
         np.testing.assert_allclose(got[d], expected / expected.sum(), atol=0.015)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_topics_of_cells_are_posterior_means(counts, name):
+    chains = heldout.ShortChains(200, 5, 10)
+    cells, words, values, best, sizes, columns, shares = heldout.cell_topics(Chunk(counts), MODELS[name], 0, chains)
+    np.testing.assert_array_equal(cells, np.diff(counts.indptr))
+    got = np.zeros((len(words), 3))
+    got[np.repeat(np.arange(len(words)), sizes), columns] = shares
+    expected = []
+    for own in DOCUMENTS:
+        states, weights = posterior(name, own)
+        for word in np.unique(own).astype(int):
+            tokens = np.flatnonzero(np.array(own) == word)
+            expected.append(weights @ [np.bincount(np.array(z)[tokens], minlength=3) for z in states] / len(tokens))
+    np.testing.assert_allclose(got, expected, atol=0.02)
+    np.testing.assert_array_equal(best, got.argmax(axis=1))
+    np.testing.assert_array_equal(values, counts.data)
 
 
 @pytest.mark.parametrize("name", MODELS)

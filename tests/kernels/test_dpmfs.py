@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from scipy.special import gammaln
 
-from bursty.kernels import dpmfs_bursts, dpmfs_labels, dpmfs_splits, dpmfs_variates, dpmfs_words
+from bursty.kernels import dpmfs_bursts, dpmfs_labels, dpmfs_splits, dpmfs_words, variates
 from bursty.kernels.random import stream
 from samplers import oracles_dpmfs as oracles
 
@@ -28,7 +28,7 @@ def small():
 
 def test_normal_variates():
     key, step = stream(1, 2, 3)
-    draws = [dpmfs_variates.normal(np.uint64(key), np.uint64(step), 2 * i)[0] for i in range(4000)]
+    draws = [variates.normal(np.uint64(key), np.uint64(step), 2 * i)[0] for i in range(4000)]
     assert stats.kstest(draws, "norm").pvalue > 1e-3
 
 
@@ -37,7 +37,7 @@ def test_gamma_variates(shape):
     draws = []
     for name in range(2000):
         key, step = stream(1, 2, name)
-        value, used = dpmfs_variates.log_gamma(shape, np.uint64(key), np.uint64(step), 0)
+        value, used = variates.log_gamma(shape, np.uint64(key), np.uint64(step), 0)
         draws.append(value)
         assert used > 0
     assert stats.kstest(draws, stats.loggamma(shape).cdf).pvalue > 1e-3
@@ -45,7 +45,7 @@ def test_gamma_variates(shape):
 
 def test_dirichlet_draws_and_their_streams():
     lam, results = np.array([0.4, 2.0, 5.0]), []
-    for kernel in both(dpmfs_variates.log_dirichlet):
+    for kernel in both(variates.log_dirichlet):
         values = lam.copy()
         kernel(values, 5, 6, 7)
         assert np.exp(values).sum() == pytest.approx(1.0)
@@ -53,10 +53,10 @@ def test_dirichlet_draws_and_their_streams():
     np.testing.assert_allclose(*results, rtol=1e-12)
     draws = np.tile(lam, (3000, 1))
     for name, row in enumerate(draws):
-        dpmfs_variates.log_dirichlet(row, 5, 6, name)
+        variates.log_dirichlet(row, 5, 6, name)
     np.testing.assert_allclose(np.exp(draws).mean(axis=0), lam / lam.sum(), atol=0.01)
     vanishing = np.full(50, 1e-5)
-    dpmfs_variates.log_dirichlet(vanishing, 0, 0, 0)
+    variates.log_dirichlet(vanishing, 0, 0, 0)
     assert np.all(np.isfinite(vanishing))
 
 

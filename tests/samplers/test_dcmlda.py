@@ -194,9 +194,10 @@ def test_counts_of_topics(corpus):
     np.testing.assert_array_equal(tokens.document_topics(state.topics, 7), table.sum(axis=1))
     np.testing.assert_array_equal(tokens.word_topics(state.topics, 7), table.sum(axis=0))
     levels = tokens.word_levels(state.topics, 7)
-    for word, value, weights in zip(levels.items, levels.values, levels.weights, strict=True):
-        np.testing.assert_array_equal(weights, (table[:, word] == value).sum(axis=0))
-    assert levels.values @ levels.weights.sum(axis=1) == tokens.first[-1]
+    for item, value, weight in zip(levels.items, levels.values, levels.weights[:, 0], strict=True):
+        assert weight == (table[:, item // 7, item % 7] == value).sum()
+    assert np.all(np.diff((levels.items.astype(np.int64) << 32) | levels.values) > 0)
+    assert levels.values @ levels.weights[:, 0] == tokens.first[-1]
 
 
 def test_many_topics_take_two_bytes():

@@ -129,7 +129,10 @@ def test_plain_python_agrees():
     state = lda.sweep(lda.init(tokens, 5, 2), alpha, phi, 2, 0)
     topics = lda.init(tokens, 5, 2).topics
     plain = getattr(gibbs_lda.sweep, "py_func", gibbs_lda.sweep)
-    plain(*tokens.cells, topics, alpha, phi, phi @ alpha, 2, 0, tokens.keys, 0, 20)
+    smooth = np.empty(30)
+    both(gibbs_lda.smooth_sums)[-1](phi, alpha, smooth, 0, 30)
+    np.testing.assert_allclose(smooth, phi @ alpha, rtol=1e-14)
+    plain(*tokens.cells, topics, alpha, phi, smooth, 2, 0, tokens.keys, 0, 20)
     np.testing.assert_array_equal(state.topics, topics)
 
 
@@ -146,6 +149,44 @@ def test_same_bits_for_any_number_of_threads(n_threads, monkeypatch):
                 state = step(state, params, 1, number)
             results.append(state.topics.tobytes())
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("shape", [0.02, 0.3, 0.97, 1.0, 1.4, 30.0])
+def test_gamma_variates(shape):
+    n, beta = 20_000, np.array([shape])
+
+    def draw(count, n, begin, finish):
+        out = np.empty((1, n))
+        begin(beta, 3, 1, out, 0, 1)
+        out = np.minimum(out ** (1.0 / shape), 1.0)
+        finish(np.full((1, n), count), beta, 3, 1, out, 0, 1)
+        return out[0]
+
+    for count in (0.0, 0.5, 2.0):
+        kernels = gibbs_lda.begin_gammas, gibbs_lda.finish_gammas
+        values = draw(count, n, *kernels)
+        assert stats.kstest(values, stats.gamma(shape + count).cdf).pvalue > 1e-3
+        plain = draw(count, 50, *(both(kernel)[-1] for kernel in kernels))
+        np.testing.assert_allclose(plain, draw(count, 50, *kernels), rtol=1e-9)
+
+
+def test_weights_and_where_a_number_falls_along_them():
+    rng = np.random.default_rng(0)
+    for n in (1, 3, 4, 5, 8, 17):
+        sizes, row, present = rng.integers(1, 9, 20).astype(float), rng.random(30), rng.permutation(30)[:20]
+        weights = np.empty(20)
+        for weigh in both(gibbs_lda.weigh):
+            total = weigh(sizes, present.astype(np.int32), n, row, weights)
+            np.testing.assert_array_equal(weights[:n], (sizes * row[present])[:n])
+            np.testing.assert_allclose(total, weights[:n].sum(), rtol=1e-14)
+        for find in both(gibbs_lda.find):
+            for left in total * rng.random(50):
+                assert find(weights, n, left) == np.searchsorted(np.cumsum(weights[:n]), left, "right")
+            assert find(weights, n, 2 * total) == n - 1
+
+
+def both(kernel):
+    return [kernel] if not hasattr(kernel, "py_func") else [kernel, kernel.py_func]
 
 
 def test_phi_is_a_dirichlet():

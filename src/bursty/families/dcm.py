@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -112,19 +112,41 @@ def maximise_alpha(levels: Levels, lengths: Levels, start: Array | None = None) 
 
 
 def maximise_urns(types: Array, repeats: Levels, lengths: Levels, start: Array | None = None) -> Array:
-    """The alpha of greatest likelihood, W x K, for the weights of first occurrences, repeats and lengths.
+    """The alpha of greatest likelihood, W x K, for the weights of first occurrences, repeats and lengths."""
+    return solve_urns(_WordUrns(types, repeats), lengths, start)
+
+
+class Urns(Protocol):
+    """The equations ``g_w(alpha) = lambda`` of all words and components, however their statistics are kept."""
+
+    totals: Array
+
+    def start(self, scale: Array, alpha: Array | None) -> None:
+        """Where to start from: ``alpha``, or else the first occurrences times a scale for each component."""
+
+    def solve(self, lambdas: Array, n_steps: int) -> tuple[Array, Array]:
+        """Sum of alpha and of ``-1 / g'`` over the words, for each component with a positive lambda."""
+
+    def alpha(self, lambdas: Array) -> Array:
+        """The solutions, W x K: those of the last solve, moved along their slopes to these lambdas."""
+
+    def set_limits(self, alpha: Array, no_repeat: Array, one_word: Array) -> None:
+        """Where s has no finite maximum: the multinomial's proportions at S_MAX, the first words' at S_MIN."""
+
+
+def solve_urns(urns: Urns, lengths: Levels, start: Array | None = None) -> Array:
+    """The alpha of greatest likelihood, W x K, of these urns and documents of these lengths.
 
     At the maximum all words have the same slope, ``g_w(alpha_w) = sum_j T_wj / (alpha_w + j) = lambda``, and lambda is
     ``h(s)``, the slope of the length term. So lambda is the one unknown: given it, every alpha_w is a scalar equation
-    (`_WordUrns`), and Newton's method on ``log h(s) - log lambda`` in log lambda finds it, kept inside a bracket.
+    (`Urns`), and Newton's method on ``log h(s) - log lambda`` in log lambda finds it, kept inside a bracket.
 
     Without ``start`` it begins at the EDCM's solution and goes on to machine precision. From a ``start``, one step is
     taken, and one for each word: inside EM, where the statistics move from one iteration to the next, that
     is as good (it is a step up, and at EM's fixed point nothing is left to do) and several times cheaper.
     """
     n_steps = _MAX_STEPS if start is None else 1
-    urns, urn = _WordUrns(types, repeats), LengthUrn(lengths)
-    totals = types.sum(axis=0)
+    urn, totals = LengthUrn(lengths), urns.totals
     no_repeat, one_word = limits(totals, lengths)
     active = (totals > 0) & ~no_repeat & ~one_word
     s = solve_total(totals, lengths) if start is None else start.sum(axis=0)
@@ -153,7 +175,7 @@ def maximise_urns(types: Array, repeats: Levels, lengths: Levels, start: Array |
             break
     alpha = urns.alpha(np.exp(log_lambda))
     if no_repeat.any() or one_word.any():
-        _set_limits(alpha, types, repeats, no_repeat, one_word)
+        urns.set_limits(alpha, no_repeat, one_word)
     return alpha
 
 
@@ -165,7 +187,7 @@ class _WordUrns:
     """
 
     def __init__(self, types: Array, repeats: Levels) -> None:
-        self.types, self.repeats, self.tails = types, repeats, tails(repeats)
+        self.types, self.repeats, self.tails, self.totals = types, repeats, tails(repeats), types.sum(axis=0)
         pairs = maximise.repeated_pairs(repeats.first, types, self.tails)
         self.pair_first, self.components, self.single = pairs
         n_words = len(types)
@@ -199,15 +221,14 @@ class _WordUrns:
         result[pairs] = np.maximum(moved, result[pairs])
         return result
 
-
-def _set_limits(alpha: Array, types: Array, repeats: Levels, no_repeat: Array, one_word: Array) -> None:
-    """Where s has no finite maximum: the multinomial's proportions at S_MAX, the first words' at S_MIN."""
-    tokens = types.copy()
-    np.add.at(tokens, repeats.items, repeats.values[:, None] * repeats.weights)
-    for at_limit, weights, s in ((no_repeat, tokens, S_MAX), (one_word, types, S_MIN)):
-        sums = weights.sum(axis=0)
-        at_limit &= sums > 0
-        alpha[:, at_limit] = s * weights[:, at_limit] / sums[at_limit]
+    def set_limits(self, alpha: Array, no_repeat: Array, one_word: Array) -> None:
+        """Where s has no finite maximum: the multinomial's proportions at S_MAX, the first words' at S_MIN."""
+        tokens = self.types.copy()
+        np.add.at(tokens, self.repeats.items, self.repeats.values[:, None] * self.repeats.weights)
+        for at_limit, weights, s in ((no_repeat, tokens, S_MAX), (one_word, self.types, S_MIN)):
+            sums = weights.sum(axis=0)
+            at_limit &= sums > 0
+            alpha[:, at_limit] = s * weights[:, at_limit] / sums[at_limit]
 
 
 class DCM(FamilyEstimator):

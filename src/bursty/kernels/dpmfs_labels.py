@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from bursty.kernels.compile import kernel
-from bursty.kernels.dpmfs_variates import log_dirichlet
 from bursty.kernels.random import stream, uniform
+from bursty.kernels.variates import log_dirichlet
 
 # Factors multiplied before a logarithm is taken: few enough that the product neither overflows nor vanishes.
 _FACTORS = 8

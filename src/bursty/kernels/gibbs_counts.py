@@ -9,7 +9,6 @@ together. A *cell* is a word of a document.
 | cell_first | where the tokens of each cell begin | cells + 1 |
 | topics | the topic of each token | tokens |
 | starts, cells | where the cells of each word begin; the cells, word by word | W + 1; cells |
-| slots | where the possible counts of each word begin, 1 to its largest | W + 1 |
 """
 
 from __future__ import annotations
@@ -29,6 +28,14 @@ def by_document(first, topics, out, start, stop):
 
 
 @kernel
+def add_by_cell(cell_first, topics, out, start, stop):
+    """Add the tokens of each topic in each cell: ``out[c] += np.bincount(topics[cell_first[c]:cell_first[c + 1]])``."""
+    for cell in range(start, stop):
+        for token in range(cell_first[cell], cell_first[cell + 1]):
+            out[cell, topics[token]] += 1
+
+
+@kernel
 def by_word(starts, cells, cell_first, topics, out, start, stop):
     """Tokens of each topic for each word: W x K. Equivalent to ``np.add.at(out, (word of token, topics), 1)``."""
     for word in range(start, stop):
@@ -39,47 +46,55 @@ def by_word(starts, cells, cell_first, topics, out, start, stop):
 
 
 @kernel
-def largest(starts, cells, cell_first, out, start, stop):
-    """The largest count of each word in one document; 0 for a word that is in none."""
+def tally_parts(starts, cells, cell_first, topics, n_topics, first, codes, weights, sizes, start, stop):
+    """For each word the levels (k, v) and the documents at each: those that gave topic k exactly v of its tokens.
+
+    Levels are numbers ``k << 32 | v``, sorted; a word's begin at ``first``, and ``sizes`` says how many it has.
+    """
+    n_w, ones = np.zeros(n_topics, dtype=np.int64), np.zeros(n_topics)
     for word in range(start, stop):
-        most = 0
+        begin = end = first[word]
         for i in range(starts[word], starts[word + 1]):
-            most = max(most, cell_first[cells[i] + 1] - cell_first[cells[i]])
-        out[word] = most
+            token, stop_token = cell_first[cells[i]], cell_first[cells[i] + 1]
+            if stop_token == token + 1:
+                end = _add_one(np.int64(topics[token]), ones, codes, end)
+                continue
+            for place in range(token, stop_token):
+                n_w[topics[place]] += 1
+            for place in range(token, stop_token):
+                k = np.int64(topics[place])
+                if n_w[k] == 1:
+                    end = _add_one(k, ones, codes, end)
+                elif n_w[k] > 1:
+                    codes[end] = (k << 32) | n_w[k]
+                    end += 1
+                n_w[k] = 0
+        codes[begin:end].sort()
+        sizes[word] = _fold(codes, weights, ones, begin, end)
 
 
 @kernel
-def mark_levels(starts, cells, cell_first, topics, slots, n_topics, marks, start, stop):
-    """Mark the pairs (word, v) where some document gave some topic exactly v tokens of the word: slot v - 1."""
-    n_w = np.zeros(n_topics, dtype=np.int64)
-    for word in range(start, stop):
-        for i in range(starts[word], starts[word + 1]):
-            begin, end = cell_first[cells[i]], cell_first[cells[i] + 1]
-            if end == begin + 1:
-                marks[slots[word]] = 1
-                continue
-            for token in range(begin, end):
-                n_w[topics[token]] += 1
-            for token in range(begin, end):
-                if n_w[topics[token]] > 0:
-                    marks[slots[word] + n_w[topics[token]] - 1] = 1
-                    n_w[topics[token]] = 0
+def _add_one(k, ones, codes, end):
+    """Count a document with one token in the topic, whose level is listed once; gives the end of the list."""
+    ones[k] += 1.0
+    if ones[k] == 1.0:
+        codes[end] = (k << 32) | 1
+        end += 1
+    return end
 
 
 @kernel
-def tally_levels(starts, cells, cell_first, topics, slots, codes, weights, start, stop):
-    """Documents at each level: ``weights[codes[slots[w] + v - 1], k]`` of them gave topic k v tokens of word w."""
-    n_w = np.zeros(weights.shape[1], dtype=np.int64)
-    for word in range(start, stop):
-        for i in range(starts[word], starts[word + 1]):
-            begin, end = cell_first[cells[i]], cell_first[cells[i] + 1]
-            if end == begin + 1:
-                weights[codes[slots[word]], topics[begin]] += 1.0
-                continue
-            for token in range(begin, end):
-                n_w[topics[token]] += 1
-            for token in range(begin, end):
-                k = topics[token]
-                if n_w[k] > 0:
-                    weights[codes[slots[word] + n_w[k] - 1], k] += 1.0
-                    n_w[k] = 0
+def _fold(codes, weights, ones, begin, end):
+    """Count equal neighbours of a sorted list, in place, and take the ``ones`` in; gives the number that is left."""
+    place = begin - 1
+    for i in range(begin, end):
+        if i > begin and codes[i] == codes[place]:
+            weights[place] += 1.0
+            continue
+        place += 1
+        codes[place] = codes[i]
+        weights[place] = 1.0
+        if codes[i] & 0xFFFFFFFF == 1:
+            weights[place] = ones[codes[i] >> 32]
+            ones[codes[i] >> 32] = 0.0
+    return place + 1 - begin

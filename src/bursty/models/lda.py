@@ -1,25 +1,25 @@
 """LDA, by an exact sampler that runs on any number of threads, with hyperparameters fixed or learned.
 
-The model is told in `bursty.samplers.lda`, its fitting in `bursty.inference.mcem`.
+The model is told in `bursty.samplers.lda`, its fitting in `bursty.inference.topics`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from bursty.families.multinomial import MultinomialFamily, MultinomialParameters
-from bursty.inference import heldout, mcem
-from bursty.models.topics import TopicModel, check_hyperparameter
+from bursty.inference import heldout, mcem, topics
+from bursty.models.topics import TopicModel, check_hyperparameter, documented
 from bursty.samplers import lda
 
 Array = np.ndarray[Any, Any]
 
-_LEARN = {False: "nothing", "symmetric": "symmetric", True: "all"}
 
-
+@documented
 class LDA(TopicModel):
     """Latent Dirichlet allocation: every document is a mixture of topics that all documents share.
 
@@ -32,33 +32,10 @@ class LDA(TopicModel):
         learned, what to start from.
     beta : float or array of shape (n_words,), optional
         Prior weights of the words in a topic; 0.01 by default. Where they are learned, what to start from.
-    learn_hyperparameters : {"symmetric", True, False}, default "symmetric"
-        "symmetric": learn one number for alpha and one for beta. True: learn an alpha for each topic and a beta for
-        each word. False: keep them as they are.
-    n_iter : int, default 200
-        Iterations, at most.
-    n_sweeps : int, default 5
-        Gibbs sweeps in each iteration, after the last of which alpha and beta are learned.
-    burn_in : int, default 20
-        Sweeps before alpha and beta are learned for the first time.
-    n_samples : int, default 10
-        Sweeps at the end, whose mean gives ``doc_topic_`` and ``components_``.
-    tol : float, default 1e-3
-        The fit ends when the log-likelihood per word, averaged over ten iterations, grows by less than this in relative
-        terms. 0 runs all of ``n_iter``.
-    warm_start : bool, default False
-        Go on from where the last fit ended.
-    random_state : int, Generator or RandomState, optional
-        The same seed gives the same bits, whatever the number of threads.
-    checkpoint : str, path or Checkpoint, optional
-        A file that is written as the fit goes on. A fit that finds it there, of the same documents and parameters,
-        goes on from it to the same bits; it is removed when the fit is done.
-    engine : {"local", "dask"}, Dask client or Engine
-        Where chunks of documents run.
-    n_jobs : int, optional
-        Threads; None means all cores.
-    verbose : int, default 0
-        Show progress.
+    learn_hyperparameters : {"symmetric", True, False}, optional
+        "symmetric", the default: learn one number for alpha and one for beta. True: learn an alpha for each topic and a
+        beta for each word. False: keep them as they are.
+    (shared parameters)
 
     Attributes
     ----------
@@ -68,50 +45,14 @@ class LDA(TopicModel):
         Prior weights of the words, the same for all topics.
     components_ : ndarray of shape (n_components, n_words)
         Word probabilities of each topic; rows sum to one.
-    doc_topic_ : ndarray of shape (n_documents, n_components)
-        Topic mixtures of the documents of the fit; rows sum to one.
-    trace_ : dict of arrays
-        iteration, sweep, log_likelihood (of words and topics, per word) and tokens_per_second.
-    n_iter_ : int
-        Iterations.
-    converged_ : bool
-        Whether the log-likelihood had stopped growing.
+    (shared attributes)
     """
 
-    def __init__(
-        self,
-        n_components: int = 10,
-        *,
-        alpha: Any = None,
-        beta: Any = None,
-        learn_hyperparameters: bool | str = "symmetric",
-        n_iter: int = 200,
-        n_sweeps: int = 5,
-        burn_in: int = 20,
-        n_samples: int = 10,
-        tol: float = 1e-3,
-        warm_start: bool = False,
-        random_state: Any = None,
-        checkpoint: Any = None,
-        engine: Any = "local",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.beta = beta
-        self.learn_hyperparameters = learn_hyperparameters
-        self.n_iter = n_iter
-        self.n_sweeps = n_sweeps
-        self.burn_in = burn_in
-        self.n_samples = n_samples
-        self.tol = tol
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.checkpoint = checkpoint
-        self.engine = engine
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _learn: ClassVar[dict[Any, Any]] = {
+        **{None: "symmetric", "symmetric": "symmetric"},
+        **{True: "all", False: "nothing"},
+    }
+    _statistics = topics.LDAStatistics
 
     def empirical_likelihood(
         self,
@@ -142,15 +83,11 @@ class LDA(TopicModel):
         phi = lda.draw_phi(np.zeros(self.components_.shape[::-1]), self.beta_[0], seed, 2**62)
         return self._empirical_likelihood(X, heldout.Mixture(self.alpha_, phi), seed, n_pseudo, return_error)
 
-    def _method(self) -> mcem.LDAMethod:
-        return mcem.LDAMethod(_LEARN[self.learn_hyperparameters])
+    def _method(self) -> topics.LDAMethod:
+        return topics.LDAMethod(self._learn[self.learn_hyperparameters])
 
-    def _check_parameters(self) -> mcem.Schedule:
-        if not isinstance(self.learn_hyperparameters, bool | str) or self.learn_hyperparameters not in _LEARN:
-            raise ValueError(
-                f'learn_hyperparameters must be "symmetric", True or False, not {self.learn_hyperparameters!r}'
-            )
-        return super()._check_parameters()
+    def _method_as_it_is(self) -> topics.LDAMethod:
+        return replace(self._method(), phi=np.ascontiguousarray(self.components_.T, dtype=np.float32))
 
     def _start(self, chains: mcem.Chains) -> lda.Hyperparameters:
         n_topics, n_words = chains.n_topics, chains.documents.n_words
@@ -160,10 +97,10 @@ class LDA(TopicModel):
             check_hyperparameter("alpha", alpha, ((n_topics,),)), check_hyperparameter("beta", beta, ((n_words,),))
         )
 
-    def _finish(self, result: mcem.Result[lda.Hyperparameters]) -> None:
-        self.alpha_ = result.params.alpha
-        self.beta_ = np.tile(result.params.beta, (len(self.alpha_), 1))
-        self.components_ = np.ascontiguousarray(lda.mean_phi(result.stats.word_topics, result.params.beta).T)
+    def _set_topics(self, params: lda.Hyperparameters, stats: topics.LDAStatistics) -> None:
+        self.alpha_ = params.alpha
+        self.beta_ = np.tile(params.beta, (len(self.alpha_), 1))
+        self.components_ = np.ascontiguousarray(lda.mean_phi(stats.word_topics, params.beta).T)
 
     def _model(self) -> heldout.Model:
         return heldout.Mixture(self.alpha_, np.ascontiguousarray(self.components_.T))

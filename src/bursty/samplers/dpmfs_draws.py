@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bursty.kernels import dpmfs_bursts, dpmfs_labels, dpmfs_variates
+from bursty.kernels import dpmfs_bursts, dpmfs_labels, variates
 from bursty.samplers.dpmfs import (
     BURST_SHARES,
     COMPONENTS,
@@ -40,7 +40,7 @@ def draw_components(chosen: Chosen, labels: Array, n_components: int, seed: int,
     log_eta[occupied] = chosen.lam
     dpmfs_labels.tally_component(chosen.indptr, chosen.slots, chosen.tables, labels, False, log_eta)
     for k in occupied:
-        dpmfs_variates.log_dirichlet(log_eta[k], seed, number, COMPONENTS + int(k))
+        variates.log_dirichlet(log_eta[k], seed, number, COMPONENTS + int(k))
     return log_eta, drawn
 
 
@@ -49,7 +49,7 @@ def draw_noise(problem: Problem, state: State, word_totals: Array, seed: int, nu
     log_eta = np.zeros(problem.n_words)
     noise = np.flatnonzero(state.chosen == 0)
     values = word_totals[noise] + state.lam(problem)[noise]
-    dpmfs_variates.log_dirichlet(values, seed, number, NOISE)
+    variates.log_dirichlet(values, seed, number, NOISE)
     log_eta[noise] = values
     return log_eta
 

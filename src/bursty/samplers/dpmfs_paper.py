@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bursty.kernels import dpmfs_labels, dpmfs_variates, random
+from bursty.kernels import dpmfs_labels, random, variates
 from bursty.samplers import dpmfs, dpmfs_draws
 from bursty.samplers.dpmfs import Chosen, Info, Problem, State, Sums
 
@@ -76,7 +76,7 @@ def draw_scale(
     """
     for k in np.flatnonzero(drawn == 0):
         log_eta[k] = documents.lam
-        dpmfs_variates.log_dirichlet(log_eta[k], seed, number, dpmfs.COMPONENTS + int(k))
+        variates.log_dirichlet(log_eta[k], seed, number, dpmfs.COMPONENTS + int(k))
     inside = state.chosen.astype(bool)
     sides = [(problem.lam[inside], log_eta.sum(axis=0), len(log_eta)), (problem.lam[~inside], log_noise[~inside], 1)]
 

@@ -30,10 +30,10 @@ from bursty.samplers.tokens import State, Tokens, random_topics
 
 Array = np.ndarray[Any, Any]
 
-# Gamma draws of tiny shape underflow; a probability this small is never drawn but keeps sums above zero.
-_TINY = 1e-300
-# Words whose probabilities are drawn from one random stream.
-_BLOCK = 512
+# Sweeps are numbered from 0; what they draw phi from are the streams of these numbers.
+_PHI = 2**42
+# Words that are worked on at a time.
+_ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -57,20 +57,22 @@ def init(tokens: Tokens, n_topics: int, seed: int) -> State:
 def draw_phi(word_topics: Array, beta: Array, seed: int, number: int) -> Array:
     """Word probabilities of the topics given the tokens they have: W x K."""
     phi: Array = np.empty(word_topics.shape)
-    n_words, n_topics = phi.shape
-    cost = np.minimum(np.arange(0, n_words + _BLOCK, _BLOCK), n_words) * n_topics
-    threads.run(_draw_blocks, cost, word_topics, beta, seed, number, phi)
+    cost = np.arange(len(phi) + 1) * np.int64(phi.shape[1])
+    threads.run(gibbs_lda.begin_gammas, cost, beta, seed, number + _PHI, phi)
+    edges = np.minimum(np.arange(0, len(phi) + _ROWS, _ROWS), len(phi))
+    threads.run(_raise, cost[edges], 1.0 / beta, edges, phi)
+    threads.run(gibbs_lda.finish_gammas, cost, word_topics, beta, seed, number + _PHI, phi)
     phi /= phi.sum(axis=0)
     return phi
 
 
-def _draw_blocks(word_topics: Array, beta: Array, seed: int, number: int, out: Array, start: int, stop: int) -> None:
-    """Gamma draws for some blocks of words, each from a stream of its own."""
+def _raise(power: Array, edges: Array, out: Array, start: int, stop: int) -> None:
+    """``min(out ** power, 1)`` in place, in blocks that do not depend on the number of threads."""
     for block in range(start, stop):
-        words = slice(block * _BLOCK, (block + 1) * _BLOCK)
-        key, counter = np.array([seed, number], dtype=np.uint64), np.array([0, 0, 0, block], dtype=np.uint64)
-        rng = np.random.Generator(np.random.Philox(key=key, counter=counter))
-        out[words] = np.maximum(rng.standard_gamma(word_topics[words] + beta[words, None]), _TINY)
+        rows = slice(edges[block], edges[block + 1])
+        np.log(out[rows], out=out[rows])
+        out[rows] *= power[rows, None]
+        np.exp(np.minimum(out[rows], 0.0), out=out[rows])
 
 
 def mean_phi(word_topics: Array, beta: Array) -> Array:
@@ -81,8 +83,9 @@ def mean_phi(word_topics: Array, beta: Array) -> Array:
 
 def sweep(state: State, alpha: Array, phi: Array, seed: int, number: int) -> State:
     """Draw the topic of every token anew given phi; ``number`` names the sweep's random stream."""
-    topics = state.topics.copy()
-    args = alpha, phi, phi @ alpha, seed, number, state.tokens.keys
+    topics, smooth = state.topics.copy(), np.empty(len(phi))
+    threads.run(gibbs_lda.smooth_sums, np.arange(len(phi) + 1) * np.int64(len(alpha)), phi, alpha, smooth)
+    args = alpha, phi, smooth, seed, number, state.tokens.keys
     threads.run(gibbs_lda.sweep, state.tokens.first, *state.tokens.cells, topics, *args)
     return State(state.tokens, topics)
 

@@ -70,21 +70,20 @@ class Tokens:
         return out
 
     def word_levels(self, topics: Array, n_topics: int) -> Levels:
-        """Documents that gave topic k exactly v tokens of word w: levels (w, v) x K."""
+        """Documents that gave topic k exactly v tokens of word w: levels (w * n_topics + k, v) x 1."""
         starts, cells = self.chunk.cells_by_word
-        most = np.empty(self.chunk.n_words, dtype=np.int64)
-        threads.run(gibbs_counts.largest, starts, starts, cells, self.cell_first, most)
-        slots = np.append(0, np.cumsum(most))
-        marks = np.zeros(slots[-1], dtype=np.uint8)
-        args = starts, cells, self.cell_first, topics, slots
-        threads.run(gibbs_counts.mark_levels, starts, *args, n_topics, marks)
-        codes = np.cumsum(marks, dtype=np.int32) - np.int32(1)
-        occupied = np.flatnonzero(marks)
-        words = np.searchsorted(slots, occupied, side="right") - 1
-        weights = np.zeros((len(occupied), n_topics))
-        threads.run(gibbs_counts.tally_levels, starts, *args, codes, weights)
-        values = occupied - slots[words] + 1
-        return Levels(words.astype(np.int32), values.astype(np.int32), weights, self.chunk.n_words)
+        # A word has at most as many levels as tokens.
+        tokens = np.bincount(self.chunk.indices, weights=self.chunk.values, minlength=self.chunk.n_words)
+        first = np.append(0, np.cumsum(tokens, dtype=np.int64))
+        codes, weights = np.empty(first[-1], dtype=np.int64), np.empty(first[-1])
+        sizes = np.empty(self.chunk.n_words, dtype=np.int64)
+        args = starts, cells, self.cell_first, topics, n_topics, first, codes, weights, sizes
+        threads.run(gibbs_counts.tally_parts, starts, *args)
+        words = np.repeat(np.arange(self.chunk.n_words), sizes)
+        own = np.arange(len(words)) + (first[:-1] - (np.cumsum(sizes) - sizes))[words]
+        items, values = words * n_topics + (codes[own] >> 32), codes[own] & 0xFFFFFFFF
+        n_items = self.chunk.n_words * n_topics
+        return Levels(items.astype(np.int32), values.astype(np.int32), weights[own][:, None], n_items)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,62 @@
+"""The inner step of DCMLDA's M step, over the pairs (word, topic) that occur.
+
+What `maximise.solve_pairs` does for tables of levels x components, for lists: most words are in few of many topics, and
+the list is then far shorter than the table.
+
+| name | what | shape |
+|---|---|---|
+| first | where the entries of each pair begin | pairs + 1 |
+| values | counts that some document has of the pair, growing within a pair | entries |
+| tails | weight of the documents that have the count or more | entries |
+| topics | the topic of each pair | pairs |
+"""
+
+from __future__ import annotations
+
+from bursty.kernels.compile import kernel
+from bursty.kernels.polya import inverse_sums
+
+# Newton squares what is left: a relative change this small is the last.
+_SMALL = 1e-6
+
+
+@kernel
+def tail_sums(first, weights, out, start, stop):
+    """Within each pair ``out = np.cumsum(weights[::-1])[::-1]``."""
+    for pair in range(start, stop):
+        tail = 0.0
+        for entry in range(first[pair + 1] - 1, first[pair] - 1, -1):
+            tail += weights[entry]
+            out[entry] = tail
+
+
+@kernel
+def solve(first, values, tails, topics, lambdas, max_steps, alpha, slope, start, stop):
+    """Solve ``sum_j tail_j / (alpha[i] + j) = lambdas[topics[i]]`` for the pairs i, from the ``alpha`` there is.
+
+    Newton on the reciprocal, as in `maximise.solve_pairs`; at most ``max_steps``. ``slope`` gets
+    ``-d alpha / d lambda``. Pairs of a topic whose lambda is not positive are left alone.
+    """
+    for pair in range(start, stop):
+        target = lambdas[topics[pair]]
+        if target <= 0.0:
+            continue
+        begin, end = first[pair], first[pair + 1]
+        least = tails[begin] / target
+        if values[end - 1] == 1:
+            alpha[pair], slope[pair] = least, least / target
+            continue
+        a = max(alpha[pair], least)
+        for _ in range(max_steps):
+            g, q, lo = 0.0, 0.0, 0
+            for entry in range(begin, end):
+                g_step, q_step = inverse_sums(a, lo, values[entry])
+                g += tails[entry] * g_step
+                q += tails[entry] * q_step
+                lo = values[entry]
+            before = a
+            a = max(least, before + g * (g / target - 1.0) / q)
+            slope[pair] = (g / target) ** 2 / q
+            if abs(a - before) <= _SMALL * a:
+                break
+        alpha[pair] = a

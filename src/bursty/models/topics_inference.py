@@ -1,0 +1,190 @@
+"""What a fitted topic model says about documents: their topics, their words' topics, how likely they are."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from bursty.engines import Documents
+from bursty.families.base import generator
+from bursty.families.dcm import DCMFamily, DCMParameters
+from bursty.inference import heldout
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class WordTopics:
+    """The topics that the words of documents came from.
+
+    An entry is a word of a document; they stand document by document, and in a document by the number of the word.
+
+    Attributes
+    ----------
+    indptr : ndarray of shape (n_documents + 1,)
+        Where the entries of each document begin.
+    words, counts : ndarray of shape (n_entries,)
+        The number of the word, and how often the document has it.
+    topics : ndarray of shape (n_entries,)
+        Its most probable topic.
+    probabilities : csr_array of shape (n_entries, n_topics)
+        Share of each topic among the word's tokens, over the chains; rows sum to one. Topics that never came up are
+        not stored.
+    """
+
+    indptr: Array
+    words: Array
+    counts: Array
+    topics: Array
+    probabilities: sp.csr_array
+
+    def document(self, row: int) -> WordTopics:
+        """The entries of one document."""
+        own = slice(self.indptr[row], self.indptr[row + 1])
+        bounds = np.array([0, own.stop - own.start])
+        return WordTopics(bounds, self.words[own], self.counts[own], self.topics[own], self.probabilities[own])
+
+
+class TopicInference:
+    """Methods of a fitted topic model that look at documents."""
+
+    alpha_: Array
+    components_: Array
+    _seed: int
+
+    @abstractmethod
+    def _model(self) -> heldout.Model:
+        """The fitted model as new documents see it."""
+
+    @abstractmethod
+    def _sample_words(self, topic: int, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
+        """So many words of one topic for each document."""
+
+    @abstractmethod
+    def _place(self, X: Any, *, reset: bool = False) -> Documents:
+        """Check the documents and put them where the engine runs."""
+
+    def transform(self, X: Any) -> Array:
+        """Topic mixture of each document: rows sum to one.
+
+        The posterior mean, from a few short chains of Gibbs sweeps with the topics as they are. It depends on the
+        document (and the fit) only: not on its neighbours, their order or the number of threads. A document without
+        words gets the prior, ``alpha_`` over its sum.
+        """
+        model, seed = self._fitted(), self._seed_for(None)
+        return self._place(X).collect(heldout.mixtures, model=model, seed=seed, chains=heldout.ShortChains())
+
+    def assign(self, X: Any) -> WordTopics:
+        """Topic of every word of every document.
+
+        From the same short chains as `transform`, and like it independent of neighbours, order and threads.
+
+        Returns
+        -------
+        WordTopics
+            Sparse, an entry for each word of each document: its most probable topic (``topics``), the probabilities
+            (``probabilities``) and where it stands (``indptr``, ``words``, ``counts``).
+        """
+        model, seed = self._fitted(), self._seed_for(None)
+        chains = heldout.ShortChains()
+        parts = self._place(X).collect(heldout.cell_topics, model=model, seed=seed, chains=chains)
+        cells, words, counts, topics, sizes, columns, probabilities = parts
+        rows, shape = np.append(0, np.cumsum(sizes)), (len(words), len(self.alpha_))
+        table = sp.csr_array((probabilities, columns, rows), shape=shape)
+        return WordTopics(np.append(0, np.cumsum(cells)), words, counts, topics, table)
+
+    def left_to_right(self, X: Any, *, n_particles: int = 20, n_moves: int = 20, random_state: Any = None) -> Array:
+        """Log-likelihood of each document, as one sequence of words, by left-to-right estimation.
+
+        Parameters
+        ----------
+        X : documents x words counts
+        n_particles : int
+            Independent estimates that are averaged for each word.
+        n_moves : int
+            Topics of earlier words that are renewed before each word: all where a document has no more (Wallach et
+            al. 2009), as many drawn at random where it has. More is closer to the truth and slower.
+        random_state : int, Generator or RandomState, optional
+            By default that of the fit, so that the same document gets the same answer.
+        """
+        for name, value in (("n_particles", n_particles), ("n_moves", n_moves)):
+            check_whole(name, value, 1)
+        model, seed = self._fitted(), self._seed_for(random_state)
+        sizes = {"n_particles": int(n_particles), "n_moves": int(n_moves)}
+        return self._place(X).collect(heldout.left_to_right, model=model, seed=seed, **sizes)
+
+    def empirical_likelihood(
+        self, X: Any, *, n_pseudo: int = 1000, random_state: Any = None, return_error: bool = False
+    ) -> Any:
+        """Log-likelihood of each document by empirical likelihood, as [Doyle2009] section 5 compares models.
+
+        Parameters
+        ----------
+        X : documents x words counts
+        n_pseudo : int
+            Pseudo documents that are drawn from the model.
+        random_state : int, Generator or RandomState, optional
+            By default that of the fit.
+        return_error : bool
+            Give the standard error of each value too. An error near 1 means that one pseudo document made the whole
+            mean: the value is then too low, and more pseudo documents raise it.
+        """
+        seed = self._seed_for(random_state)
+        return self._empirical_likelihood(X, self._fitted(), seed, n_pseudo, return_error)
+
+    def _empirical_likelihood(self, X: Any, model: heldout.Model, seed: int, n_pseudo: int, return_error: bool) -> Any:
+        check_whole("n_pseudo", n_pseudo, 1)
+        likelihood = heldout.empirical_likelihood
+        values, errors = self._place(X).collect(likelihood, model=model, seed=seed, n_pseudo=int(n_pseudo))
+        return (values, errors) if return_error else values
+
+    def score_samples(self, X: Any) -> Array:
+        """Log-likelihood of each document, as one sequence of words: `left_to_right` with its defaults."""
+        return self.left_to_right(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood of a document, by `left_to_right`."""
+        return float(np.mean(self.score_samples(X)))
+
+    def perplexity(self, X: Any) -> float:
+        """``exp(-sum_d log p(x_d) / sum_d n_d)`` by `left_to_right`; lower is better."""
+        log_prob = self.score_samples(X)
+        n_tokens = self._place(X).n_tokens
+        if n_tokens == 0:
+            raise ValueError("perplexity is per word, and these documents have none")
+        return float(np.exp(-log_prob.sum() / n_tokens))
+
+    def sample(self, lengths: Any, random_state: Any = None) -> tuple[sp.csr_array, Array]:
+        """Draw a document of each of these lengths, and the tokens that each topic gave it (documents x topics)."""
+        check_is_fitted(self)
+        sizes = np.atleast_1d(np.asarray(lengths))
+        if sizes.ndim != 1 or np.any(sizes < 0) or np.any(sizes != np.rint(sizes)):
+            raise ValueError("lengths must be whole numbers, zero or more, one a document")
+        rng = generator(random_state)
+        topics = DCMFamily().sample(DCMParameters(self.alpha_[:, None]), sizes.astype(np.int64), rng).toarray()
+        shape = len(sizes), self.components_.shape[1]
+        documents = sp.csr_array(shape, dtype=np.int32)
+        for topic in range(len(self.alpha_)):
+            if topics[:, topic].any():
+                documents = documents + self._sample_words(topic, topics[:, topic].astype(np.int64), rng)
+        return sp.csr_array(documents), topics
+
+    def _fitted(self) -> heldout.Model:
+        check_is_fitted(self)
+        return self._model()
+
+    def _seed_for(self, random_state: Any) -> int:
+        check_is_fitted(self)
+        return self._seed if random_state is None else int(generator(random_state).integers(2**62))
+
+
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Refuse what is not a whole number of so much or more."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        above = "above 0" if least == 1 else f"of {least} or more"
+        raise ValueError(f"{name} must be a whole number {above}, not {value!r}")

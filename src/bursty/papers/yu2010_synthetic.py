@@ -1,0 +1,156 @@
+"""The synthetic data of Yu, Huang and Wang (2010): Figures 4 to 7."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bursty import DPMFS, datasets, metrics
+from bursty.papers import figures
+from bursty.papers.entry import Case, Claim, Entry, Results, Run, Values, share
+from bursty.papers.measures import labels_of
+
+#: The synthetic data and the settings of section 6.2.
+PAPER: dict[str, Any] = {"sampler": "paper", "n_iter": 2500, "burn_in": 2000, "max_components": 30, "omega": 0.01}
+WORDS = 1000
+DRAWN = "synthetic, a new draw each run"
+THIN = 10
+ALPHAS = (0.1, 1.0, 10.0)
+OMEGAS = (1.0, 50.0, 100.0)
+
+
+def synthetic(run: Run, **options: Any) -> Values:
+    """DPMFS on the synthetic data: the partition, the words, the numbers of both at every tenth sweep."""
+    corpus, truth = datasets.make_yu2010(random_state=run.seed)
+    model = DPMFS(random_state=run.seed, n_jobs=run.n_jobs, **options).fit(corpus)
+    nmi = metrics.normalized_mutual_information(labels_of(corpus), model.labels_)
+    return {
+        "% perfect runs": 100.0 * float(nmi > 1.0 - 1e-9),
+        "NMI": nmi,
+        "clusters": model.n_clusters_,
+        "true words found": int(np.count_nonzero(model.discriminative_ & truth.discriminative)),
+        "false words found": int(np.count_nonzero(model.discriminative_ & ~truth.discriminative)),
+        "clusters by sweep": model.trace_["n_clusters"][::THIN].tolist(),
+        "words by sweep": model.trace_["n_words"][::THIN].tolist(),
+    }
+
+
+def _synthetic_cases(quick: bool) -> list[Case]:
+    sizes = {"n_iter": 1000, "burn_in": 800} if quick else {}
+    return [
+        Case("synthetic", synthetic, {**PAPER, "lam": 0.1, **sizes}, DRAWN),
+        Case("synthetic, collapsed", synthetic, {"omega": 0.01, "lam": 0.1, "n_iter": 60 if quick else 200}, DRAWN),
+    ]
+
+
+def _alpha_cases(quick: bool) -> list[Case]:
+    settings = {**PAPER, "lam": 0.5, "max_components": 200, **({"n_iter": 600, "burn_in": 500} if quick else {})}
+    alphas = ALPHAS[:2] if quick else ALPHAS
+    return [Case(f"alpha = {alpha:g}", synthetic, {**settings, "alpha": alpha}, DRAWN) for alpha in alphas]
+
+
+def _omega_cases(quick: bool) -> list[Case]:
+    settings = {**PAPER, "lam": 0.5, **({"n_iter": 600, "burn_in": 500} if quick else {})}
+    return [Case(f"omega = {part:g} / W", synthetic, {**settings, "omega": part / WORDS}, DRAWN) for part in OMEGAS]
+
+
+def _perfect(names: list[str]) -> Any:
+    """Share of the settings under which nearly all runs found the true partition."""
+
+    def check(results: Results) -> float:
+        return share(results.mean(name, "% perfect runs") >= 90 for name in names if name in results)
+
+    return check
+
+
+def _draw_traces(cases: list[str], quantity: str, title: str, last: int | None = None) -> Any:
+    def draw(results: Results) -> Any:
+        curves = {}
+        for name in cases:
+            if name in results:
+                values = results.first(name)[f"{quantity} by sweep"]
+                sweeps = np.arange(len(values)) * THIN + 1
+                shown = sweeps <= (last or sweeps[-1])
+                curves[name] = sweeps[shown], np.array(values)[shown]
+        return figures.sweeps(curves, quantity, title)
+
+    return draw
+
+
+def settles(results: Results, quantity: str) -> float:
+    """The sweep after which a quantity stays within a tenth of its last value: mean over the runs."""
+    found = []
+    for run in results.runs("synthetic"):
+        values = np.array(run[f"{quantity} by sweep"], dtype=np.float64)
+        off = np.flatnonzero(np.abs(values - values[-1]) > 0.1 * values[-1])
+        found.append(THIN * (int(off[-1]) + 1) if len(off) else 0)
+    return float(np.mean(found)) if found else float("nan")
+
+
+ENTRIES = (
+    Entry(
+        "yu2010.figure4",
+        "number of clusters on synthetic data",
+        _synthetic_cases,
+        claims=(
+            Claim("the true partition of synthetic data is found in every run", _perfect(["synthetic"])),
+            Claim(
+                "about 41 of the 50 discriminative words are found",
+                lambda r: r.mean("synthetic", "true words found") >= 38,
+            ),
+        ),
+        runs=30,
+        quick_runs=2,
+        extra={
+            ("synthetic", "false words found"): "synthetic",
+            **{
+                ("synthetic, collapsed", measure): "synthetic, collapsed sampler"
+                for measure in ("% perfect runs", "true words found", "false words found")
+            },
+        },
+        better={
+            ("synthetic", measure): (("synthetic, collapsed", measure), "collapsed sampler, 200 sweeps")
+            for measure in ("% perfect runs", "true words found")
+        },
+        draw=_draw_traces(["synthetic"], "clusters", "Clusters, synthetic data", last=400),
+    ),
+    Entry(
+        "yu2010.figure5",
+        "number of discriminative words on synthetic data",
+        _synthetic_cases,
+        claims=(
+            Claim(
+                "the number of clusters settles long before the number of words",
+                lambda r: settles(r, "clusters") < settles(r, "words"),
+            ),
+        ),
+        runs=30,
+        quick_runs=2,
+        extra={("synthetic", "true words found"): "synthetic"},
+        draw=_draw_traces(["synthetic"], "words", "Discriminative words, synthetic data"),
+    ),
+    Entry(
+        "yu2010.figure6",
+        "number of clusters for three values of alpha",
+        _alpha_cases,
+        claims=(Claim("the true partition is found whatever alpha is", _perfect([f"alpha = {a:g}" for a in ALPHAS])),),
+        runs=5,
+        draw=_draw_traces([f"alpha = {alpha:g}" for alpha in ALPHAS], "clusters", "Clusters, synthetic data", last=400),
+    ),
+    Entry(
+        "yu2010.figure7",
+        "number of discriminative words for three values of omega",
+        _omega_cases,
+        claims=(
+            Claim("the true partition is found whatever omega is", _perfect([f"omega = {o:g} / W" for o in OMEGAS])),
+            Claim(
+                "the words that are found are almost the same for every omega",
+                lambda r: float(np.ptp([r.mean(f"omega = {o:g} / W", "true words found") for o in OMEGAS])) < 5,
+            ),
+        ),
+        runs=5,
+        extra={(f"omega = {o:g} / W", "true words found"): f"omega = {o:g} / W" for o in OMEGAS},
+        draw=_draw_traces([f"omega = {o:g} / W" for o in OMEGAS], "words", "Discriminative words, synthetic data"),
+    ),
+)
