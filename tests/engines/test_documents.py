@@ -99,7 +99,7 @@ def test_large_results_from_disk_stay_there(counts, monkeypatch, tmp_path):
     documents = LocalEngine(1).place(write_shards(tmp_path / "corpus", Corpus(counts)))
     monkeypatch.setattr(local, "_LARGE", 1)
     result = documents.collect(lambda chunk: np.ones((chunk.n_documents, 3)) * chunk.lengths[:, None])
-    assert isinstance(result, np.memmap)
+    assert isinstance(result.base, np.memmap)
     np.testing.assert_array_equal(result[:, 2], counts.sum(axis=1))
 
 

@@ -124,11 +124,11 @@ def _joined(parts: Sequence[StoredArray]) -> Array:
             rows.tofile(file)
             n_rows += len(rows)
         file.flush()
-        return np.memmap(file, dtype=rows.dtype, mode="r+", shape=(n_rows, *rows.shape[1:]))
+        return np.asarray(np.memmap(file, dtype=rows.dtype, mode="r+", shape=(n_rows, *rows.shape[1:])))
 
 
 # Bytes above which what comes back from disk stays there.
-_LARGE = 2**26
+_LARGE = 2**24
 
 
 class StoredChunk:
