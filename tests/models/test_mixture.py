@@ -281,3 +281,21 @@ def test_classic400_as_in_the_paper(data_dir):
     assert np.mean([metrics.mutual_information(corpus.labels, m.labels_) for m in runs]) > 0.65
     default = [Mixture(3, random_state=s).fit(corpus).labels_ for s in range(4)]
     assert np.mean([metrics.mutual_information(corpus.labels, labels) for labels in default]) > 0.85
+
+
+@pytest.mark.corpus
+def test_the_number_of_clusters_of_a_real_corpus(data_dir):
+    chosen = select_components(datasets.load("classic400"), [1, 2, 3, 4, 6, 10], cv=3, random_state=0)
+    assert chosen.n_components == 3
+    assert chosen.scores[0] < chosen.scores[2]
+
+
+def test_more_components_that_bring_little_are_not_chosen():
+    from bursty.models.selection import _fewest
+
+    numbers = np.array([1, 2, 3, 4, 8])
+    rng = np.random.default_rng(0)
+    noise = rng.normal(0.0, 100.0, 500) + rng.normal(0.0, 0.3, (5, 500))
+    assert _fewest(numbers, np.array([-9.0, -3.0, -1.0, -0.7, 0.0])[:, None] + noise).n_components == 3
+    assert _fewest(numbers, np.array([0.0, -1.0, -2.0, -3.0, -4.0])[:, None] + noise).n_components == 1
+    assert _fewest(numbers, np.array([-9.0, -6.0, -3.0, 0.0, 0.0])[:, None] + noise).n_components == 4

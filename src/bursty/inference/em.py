@@ -121,6 +121,12 @@ def maximise(family: Family[Any, Any], expectation: Expectation, start: Paramete
     return State(family.update(expectation.stats, start=start), weights)
 
 
+def smoothed(family: Family[Any, Any], expectation: Expectation, state: State, smoothing: float) -> State:
+    """Components that have taken in this share of their weight from the whole corpus."""
+    stats = expectation.stats.shrunk(smoothing * state.weights)
+    return State(family.update(stats, smoothing=smoothing), state.weights)
+
+
 @dataclass(frozen=True)
 class Problem:
     """What is to be clustered, the labels that are known (one column of them), and by what."""

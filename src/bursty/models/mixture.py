@@ -334,10 +334,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
 
     def _finish(self, problem: Problem, state: em.State, expectation: em.Expectation) -> None:
         """Smooth the components, then label the documents with them."""
-        self._state = state
-        if self.smoothing > 0:
-            stats = expectation.stats.shrunk(self.smoothing * state.weights)
-            self._state = em.State(problem.family.update(stats, smoothing=self.smoothing), state.weights)
+        self._state = state if self.smoothing == 0 else em.smoothed(problem.family, expectation, state, self.smoothing)
         self.weights_ = state.weights
         self.components_ = self._state.params.table.T
         labels, posterior, log_evidence = problem.documents.collect(
@@ -346,6 +343,10 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         self.lower_bound_ = float(np.mean(log_evidence))
         self.labels_ = labels
         self._read_clusters(labels, posterior)
+
+    def _smooth(self, smoothing: float) -> None:
+        """Components as they would be with another amount of smoothing."""
+        self._state = em.smoothed(get_family(self.family), self._running, self._state, smoothing)
 
     def _component_log_prob(self, X: Any) -> tuple[Array, Array]:
         """Log-probability of each document under each component, and the documents' lengths."""
@@ -383,7 +384,8 @@ def select_components(X: Any, ks: Any = None, criterion: str = "heldout", cv: in
     ks : sequence of int, optional
         The numbers to compare; by default a growing sequence from 1 to 30.
     criterion : {"heldout", "bic", "icl"}
-        Mean log-likelihood of documents left out (the larger, the better), or the Bayesian information criterion, or
+        Mean log-likelihood of documents left out (the larger, the better), each number with the smoothing that suits
+        it; the choice is the number from which on more clusters bring little. Or the Bayesian information criterion, or
         that with the entropy of the assignment added, both as a gain per document (the larger, the better). With
         thousands of words BIC and ICL count every word of every component as a parameter and ask for very few clusters.
     cv : int

@@ -15,11 +15,16 @@ from bursty.validation import check_counts
 Array = np.ndarray[Any, Any]
 
 DEFAULT_KS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
+#: Amounts of smoothing that held-out documents choose from.
+SMOOTHINGS = (0.01, 0.1, 0.5, 2.0)
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Scores of each number of components (larger is better), and the choice."""
+    """Scores of each number of components (larger is better), and the choice.
+
+    For held-out likelihood ``standard_errors`` are those of the difference from the best, document by document.
+    """
 
     criterion: str
     ks: Array
@@ -45,26 +50,52 @@ def select(mixture: Any, X: Any, ks: Sequence[int], criterion: str = "heldout", 
         if not 2 <= cv <= counts.shape[0]:
             raise ValueError(f"cv must be from 2 to the number of documents ({counts.shape[0]}), not {cv!r}")
         table = np.array([_held_out(mixture, counts, k, cv) for k in numbers])
-    elif criterion in ("bic", "icl"):
-        table = np.array([_information(mixture, counts, k, criterion) for k in numbers])
-    else:
+        return _fewest(numbers, table)
+    if criterion not in ("bic", "icl"):
         raise ValueError(f'criterion must be "heldout", "bic" or "icl", not {criterion!r}')
-    scores, errors = table.T
-    return Selection(criterion, numbers, scores, errors, int(numbers[np.argmax(scores)]))
+    scores = np.array([_information(mixture, counts, k, criterion) for k in numbers])
+    return Selection(criterion, numbers, scores, np.zeros(len(scores)), int(numbers[np.argmax(scores)]))
 
 
-def _held_out(mixture: Any, counts: Any, k: int, cv: int) -> tuple[float, float]:
-    """Mean and standard error over folds of the log-likelihood of a document left out."""
-    folds = KFold(cv, shuffle=True, random_state=0).split(counts)
-    scores = []
-    for train, test in folds:
+def _fewest(numbers: Array, table: Array) -> Selection:
+    """The number from which on more components bring little.
+
+    ``table`` has the log-likelihood of every document (columns) under each number (rows). The smallest number that is
+    not worse than the best, to one standard error of the difference, is the last to be considered; documents differ far
+    more than models do, so the error is that of the differences, document by document. Real collections have clusters
+    inside clusters, and the likelihood goes on growing slowly: of the numbers up to there, the one is chosen whose
+    score stands highest above the line from the first to the last, against the logarithm of the number.
+    """
+    scores = table.mean(axis=1)
+    differences = table - table[np.argmax(scores)]
+    errors = differences.std(axis=1, ddof=1) / np.sqrt(table.shape[1])
+    last = int(np.flatnonzero(differences.mean(axis=1) + errors >= 0)[0])
+    if last > 1:
+        steps = np.log(numbers[1 : last + 1] / numbers[0]) / np.log(numbers[last] / numbers[0])
+        above = scores[1 : last + 1] - (scores[0] + (scores[last] - scores[0]) * steps)
+        above[-1] = 1e-9 * abs(scores[last])  # the last, where none stands clearly above the line
+        last = 1 + int(np.argmax(above))
+    return Selection("heldout", numbers, scores, errors, int(numbers[last]))
+
+
+def _held_out(mixture: Any, counts: Any, k: int, cv: int) -> Array:
+    """Log-likelihood of each document under the mixture of the other folds, with the smoothing that is best for all.
+
+    How much components have to take in from the corpus depends on how few documents they have. With one amount for
+    all numbers, the best number would be the one it suits.
+    """
+    scores = np.full((len(SMOOTHINGS), counts.shape[0]), -np.inf)
+    for train, test in KFold(cv, shuffle=True, random_state=0).split(counts):
         model = clone(mixture).set_params(n_components=int(min(k, len(train)))).fit(counts[train])
-        finite = model.score_samples(counts[test])
-        scores.append(np.mean(finite[np.isfinite(finite)]) if np.isfinite(finite).any() else -np.inf)
-    return float(np.mean(scores)), float(np.std(scores, ddof=1) / np.sqrt(cv))
+        for row, smoothing in zip(scores, SMOOTHINGS, strict=True):
+            model._smooth(smoothing)
+            row[test] = model.score_samples(counts[test])
+    impossible = ~np.isfinite(scores)
+    scores[impossible] = np.min(scores[~impossible], initial=0.0)
+    return scores[np.argmax(scores.mean(axis=1))]
 
 
-def _information(mixture: Any, counts: Any, k: int, criterion: str) -> tuple[float, float]:
+def _information(mixture: Any, counts: Any, k: int, criterion: str) -> float:
     """BIC or ICL, as gain a document: log-likelihood less the price of the parameters (and of doubt)."""
     model = clone(mixture).set_params(n_components=int(k)).fit(counts)
     n_documents, n_words = counts.shape
@@ -72,4 +103,4 @@ def _information(mixture: Any, counts: Any, k: int, criterion: str) -> tuple[flo
     if criterion == "icl":
         resp = model.predict_proba(counts)
         score += float(np.sum(resp * np.log(np.maximum(resp, 1e-300)))) / n_documents
-    return score, 0.0
+    return score
