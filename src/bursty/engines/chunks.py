@@ -198,9 +198,10 @@ class Chunk:
     def _by_length(self) -> tuple[Array, Array, Array, Array]:
         """The lengths that occur, the place of each document's among them, and the documents of each."""
         values, codes = np.unique(self.lengths, return_inverse=True)
-        rows = np.argsort(codes, kind="stable").astype(np.int32)
-        starts = np.append(0, np.cumsum(np.bincount(codes, minlength=len(values)))).astype(np.int32)
-        return values.astype(np.int32), codes.astype(np.int32), starts, rows
+        documents = np.arange(self.n_documents + 1, dtype=np.int32)
+        codes = codes.astype(np.int32)
+        starts, rows, _ = order.transpose(documents, codes, codes[:0], len(values))
+        return values.astype(np.int32), codes, starts, rows
 
     # By document ---------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ FOLDS = 5
 STOCKS = "sp500 (rebuilt)"
 #: Numbers of topics; the paper's are read off its figures only roughly.
 STOCK_TOPICS = (3, 5, 7, 10, 20, 50, 100, 200)
-NIPS_TOPICS = (3, 5, 10, 20, 50, 100)
+NIPS_TOPICS = (3, 5, 10, 20, 50)
 MEASURE = "log-likelihood a document"
 #: What is compared: the three of the paper by empirical likelihood, and both models by left-to-right estimation.
 MODELS = ("DCMLDA", "fitted LDA", "heuristic LDA")
