@@ -46,7 +46,7 @@ def test_flipped_bytes_never_change_the_model_unseen(small, tmp_path):
         try:
             found = bursty.load(path).theta_
         except ValueError as error:
-            assert "is not a readable bursty model file" in str(error)  # noqa: PT017
+            assert "is not a readable bursty model file" in str(error)  # noqa: PT017 - most flips give one
             refused += 1
         else:
             assert np.array_equal(found, expected)

@@ -48,7 +48,7 @@ def _evaluate_single(model: Any, corpus: Corpus, results: Delivery) -> None:
     import numpy as np
     from sklearn.metrics import accuracy_score, log_loss, precision_recall_fscore_support
 
-    known = corpus.select(corpus.labels >= 0)  # type: ignore[operator]
+    known = corpus.select(corpus.labels >= 0)  # type: ignore[operator]  # checked before
     truth, names = np.asarray(known.label_names)[known.labels], model.classes_.astype(str)
     strange = sorted(set(truth) - set(names))
     if strange:
@@ -70,11 +70,11 @@ def _evaluate_sets(model: Any, corpus: Corpus, results: Delivery) -> None:
 
     from bursty.metrics import break_even
 
-    names, known = model.classes_.astype(str), [str(name) for name in corpus.label_names]  # type: ignore[union-attr]
+    names, known = model.classes_.astype(str), [str(name) for name in corpus.label_names]  # type: ignore[union-attr]  # checked before
     strange = set(known) - set(names)
     if strange:
         say(f"{len(strange)} classes are not known to the model and are left out, such as {min(strange)!r}")
-    table = corpus.label_matrix.toarray()  # type: ignore[union-attr]
+    table = corpus.label_matrix.toarray()  # type: ignore[union-attr]  # checked before
     nobody = np.zeros(len(corpus), dtype=table.dtype)
     truth = np.column_stack([table[:, known.index(name)] if name in known else nobody for name in names])
     found, scores = np.asarray(model.predict(corpus)), model.scores(corpus)

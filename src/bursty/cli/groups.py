@@ -32,7 +32,7 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
             arguments[name] = kind(**{field.name: arguments.pop(field.name) for field in fields(kind)})
         function(**arguments)
 
-    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions have it
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return called
 

@@ -26,7 +26,7 @@ _INPUT_ERRORS = (ValueError, TypeError, FileNotFoundError, PermissionError, IsAD
 def main() -> NoReturn:
     """Run the arguments of this process and end it."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # standard streams have it
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -96,7 +96,7 @@ def _explain_usage(error: Exception) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         return 2
     hint = f" (see '{context.command_path} --help')" if context is not None else ""
-    _complain(error.format_message().rstrip(".") + hint)  # type: ignore[attr-defined]
+    _complain(error.format_message().rstrip(".") + hint)  # type: ignore[attr-defined]  # errors of click have it
     return int(getattr(error, "exit_code", 2))
 
 

@@ -75,7 +75,7 @@ def check_format(format: str) -> None:
         raise ValueError(f"--format is one of {', '.join(FORMATS)}, not {format!r}")
     if format == "parquet":
         try:
-            import pyarrow.parquet  # noqa: F401
+            import pyarrow.parquet  # noqa: F401 - only whether it is there
         except ImportError:
             raise ValueError("Parquet needs pyarrow: pip install 'bursty[parquet]', or use --format csv") from None
 

@@ -128,7 +128,7 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
     corpus = reader.read(source, dict(options))
     if not reader.is_text:
         kept = {option: value for option, value in options.items() if option in _FILTERS}
-        corpus = corpus.filter_words(**kept) if kept else corpus  # type: ignore[arg-type]
+        corpus = corpus.filter_words(**kept) if kept else corpus  # type: ignore[arg-type]  # a TypedDict of the options it takes
     return corpus
 
 

@@ -115,7 +115,7 @@ class ShardedCorpus:
         if number not in self._checked:
             self._check(number, flat, parts)
             self._checked.add(number)
-        return tuple(parts[:3]), tuple(parts[3:])  # type: ignore[return-value]
+        return tuple(parts[:3]), tuple(parts[3:])  # type: ignore[return-value]  # three and three
 
     def announce(self, number: int) -> None:
         """Ask the system to have a shard in memory soon."""

@@ -219,7 +219,7 @@ def _walk_tar(path: Path) -> Iterator[tuple[str, BinaryIO]]:
     budget = Budget(str(path), path.stat().st_size)
     with open_binary(path) as stream:
         with damage_named(str(path)):
-            archive = tarfile.open(fileobj=stream, mode="r|")  # noqa: SIM115
+            archive = tarfile.open(fileobj=stream, mode="r|")  # noqa: SIM115 - closed below, where reading ends
         with archive:
             while True:
                 with damage_named(str(path)):

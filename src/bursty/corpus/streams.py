@@ -21,9 +21,9 @@ def one_vocabulary(parts: Callable[[TextOptions], Iterator[Corpus]], options: Te
     """The parts as they would be cut from the whole; ``parts`` reads them all again each time it is called."""
     plain = replace(options, min_df=1, max_df=1.0, drop_most_common=0)
     frequency, tokens, names = Counter[str](), Counter[str](), set[str]()
-    n_documents, n_parts = 0, 0
+    n_documents = 0
     for part in parts(plain):
-        n_documents, n_parts = n_documents + len(part), n_parts + 1
+        n_documents += len(part)
         words = part.vocabulary.tolist()
         for counter, values in ((frequency, document_frequency(part.counts)), (tokens, part.counts.sum(axis=0))):
             for word, value in zip(words, values.tolist(), strict=True):

@@ -90,6 +90,10 @@ class Documents(ABC):
             return [None] * len(self.sizes)
         return [rows[start : start + size.documents] for start, size in zip(self.offsets, self.sizes, strict=True)]
 
+    def put(self, parts: Column) -> Column:
+        """Arrays of this process, one a chunk, as a kept column."""
+        return self.keep(_itself, parts)
+
     def gather(self, column: Column) -> Array:
         """A kept column as one array in this process."""
         return self.collect(_itself, column)

@@ -256,7 +256,7 @@ class DCM(FamilyEstimator):
 
     _family = DCMFamily()
 
-    def _set_parameters(self, params: DCMParameters) -> None:  # type: ignore[override]
+    def _set_parameters(self, params: DCMParameters) -> None:  # type: ignore[override]  # its own kind
         super()._set_parameters(params)
         self.alpha_ = params.alpha[:, 0]
         self.s_ = float(params.s[0])

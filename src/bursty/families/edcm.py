@@ -161,7 +161,7 @@ class EDCM(FamilyEstimator):
         """``exp(-sum_d log p(x_d) / sum_d n_d)``: the uncertainty about each word, in words. Lower is better."""
         return self._perplexity(X, self.log_prob(X, coefficient=coefficient, normalized=normalized))
 
-    def _set_parameters(self, params: EDCMParameters) -> None:  # type: ignore[override]
+    def _set_parameters(self, params: EDCMParameters) -> None:  # type: ignore[override]  # its own kind
         super()._set_parameters(params)
         self.beta_ = params.beta[:, 0]
         self.s_ = float(params.s[0])

@@ -105,6 +105,6 @@ class Multinomial(FamilyEstimator):
 
     _family = MultinomialFamily()
 
-    def _set_parameters(self, params: MultinomialParameters) -> None:  # type: ignore[override]
+    def _set_parameters(self, params: MultinomialParameters) -> None:  # type: ignore[override]  # its own kind
         super()._set_parameters(params)
         self.theta_ = params.theta[:, 0]

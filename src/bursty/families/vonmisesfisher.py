@@ -183,7 +183,7 @@ class VonMisesFisher(FamilyEstimator):
             "compare log_prob between von Mises-Fisher models, or perplexity between the other families"
         )
 
-    def _set_parameters(self, params: VMFParameters) -> None:  # type: ignore[override]
+    def _set_parameters(self, params: VMFParameters) -> None:  # type: ignore[override]  # its own kind
         super()._set_parameters(params)
         self.mu_ = params.mu[:, 0]
         self.kappa_ = float(params.kappa[0])

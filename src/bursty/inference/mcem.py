@@ -92,7 +92,7 @@ class Chains:
         if sum(sizes) != len(topics):
             raise ValueError(f"there are {len(topics)} topics for {sum(sizes)} tokens")
         parts = np.split(topics, np.cumsum(sizes)[:-1])
-        return cls(documents, n_topics, seed, documents.keep(_itself, parts), number)
+        return cls(documents, n_topics, seed, documents.put(parts), number)
 
     @property
     def columns(self) -> tuple[Column, Column]:
@@ -116,10 +116,6 @@ class Chains:
 
 def _n_tokens(chunk: Chunk) -> int:
     return int(chunk.lengths.sum())
-
-
-def _itself(chunk: Chunk, values: Array) -> Array:
-    return values
 
 
 def _begin(chunk: Chunk, offset: int, n_topics: int, seed: int) -> Array:

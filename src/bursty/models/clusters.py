@@ -68,7 +68,7 @@ class ClusterReading:
         Ranked by how much better their cluster explains them than the next best, in log-likelihood over the root of
         their length: long documents are not preferred just for being long.
         """
-        log_prob, lengths = self._component_log_prob(X)  # type: ignore[attr-defined]
+        log_prob, lengths = self._component_log_prob(X)  # type: ignore[attr-defined]  # the model has it
         labels = log_prob.argmax(axis=1)
         ordered = np.sort(log_prob, axis=1)
         margin = ordered[:, -1] - (ordered[:, -2] if log_prob.shape[1] > 1 else 0.0)

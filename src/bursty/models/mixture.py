@@ -25,6 +25,7 @@ from bursty.inference import em
 from bursty.inference.checkpoint import Checkpoint, Keeper
 from bursty.inference.em import Problem
 from bursty.inference.starts import STARTS, from_responsibilities, labelled
+from bursty.inference.stream import Stream
 from bursty.models.clusters import ClusterReading
 from bursty.models.selection import DEFAULT_KS, Selection, select
 from bursty.progress import progress
@@ -186,12 +187,11 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         documents = self._place(X, reset=False)
         labels = self._known_labels(y, documents.n_documents)
         problem = self._problem(documents, labels, len(self.weights_))
-        batch = problem.expectation(self._state) * (1.0 / documents.n_documents)
         if self._n_batches == 0:
             self._running = self._running * (1.0 / float(self._running.resp.sum()))
-        self._n_batches += 1
-        step = (self._n_batches + 2.0) ** -0.6
-        self._running = self._running * (1.0 - step) + batch * step
+        stream = Stream(self._running, 0, self._n_batches)
+        stream = stream.mix(problem.expectation(self._state), documents.n_documents)
+        self._running, self._n_batches = stream.mean, stream.n_chunks
         self._finish(problem, em.maximise(problem.family, self._running), self._running)
         return self
 
@@ -268,7 +268,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         if self.n_components == "auto":
             self.selection_: Selection = select(self, X, [k for k in DEFAULT_KS if k <= n_documents // 2] or [1])
             return self.selection_.n_components
-        if self.n_components > n_documents:  # type: ignore[operator]
+        if self.n_components > n_documents:  # type: ignore[operator]  # a number by now
             raise ValueError(
                 f"n_samples={n_documents} should be >= n_components={self.n_components}: "
                 f"{n_documents} documents cannot make {self.n_components} clusters"
@@ -362,7 +362,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         if normalized:
             if family.name != "edcm":
                 raise ValueError(f"normalized=True is for EDCM components; {family.name} is normalised as it is")
-            family = family.normalised()  # type: ignore[attr-defined]
+            family = family.normalised()  # type: ignore[attr-defined]  # EDCM has it
         return documents.collect(em.responsibilities, documents.split(None), family=family, state=self._state)
 
     def __sklearn_tags__(self) -> Tags:

@@ -64,7 +64,7 @@ def finish(ax: Axes, title: str, xlabel: str = "", ylabel: str = "", *, grid: st
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_axisbelow(True)
     if grid:
-        ax.grid(True, axis=grid, color="#e4e4e4", linewidth=0.7)  # type: ignore[arg-type]
+        ax.grid(True, axis=grid, color="#e4e4e4", linewidth=0.7)  # type: ignore[arg-type]  # a literal by another name
     return ax
 
 

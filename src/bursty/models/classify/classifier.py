@@ -225,7 +225,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         targets = check_targets(y, n_documents, type(self).__name__, classes)
         weights = check_weights(fit_params, n_documents)
         if classes is None and not targets.multilabel:
-            present = np.unique(targets.codes[weights > 0])  # type: ignore[index]
+            present = np.unique(targets.codes[weights > 0])  # type: ignore[index]  # single labels have codes
             if len(present) < 2:
                 whose = "y has" if len(targets.classes) < 2 else "sample_weight leaves documents of"
                 name = targets.classes.tolist()[int(present[0])]

@@ -190,7 +190,7 @@ def document_weights(targets: Targets, weights: Array) -> Array:
     """Weight of the documents of each class (and of all, where documents may have several)."""
     if targets.table is not None:
         return np.append(targets.table.T @ weights, weights.sum())
-    return np.bincount(targets.codes, weights=weights, minlength=len(targets.classes))  # type: ignore[arg-type]
+    return np.bincount(targets.codes, weights=weights, minlength=len(targets.classes))  # type: ignore[arg-type]  # not None here
 
 
 def discount(counts: sp.csr_array, weights: Array, power: float) -> Array:

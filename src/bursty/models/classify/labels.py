@@ -37,12 +37,12 @@ class Targets:
         return self.table is not None
 
     def __len__(self) -> int:
-        return len(self.codes) if self.codes is not None else int(self.table.shape[0])  # type: ignore[union-attr]
+        return len(self.codes) if self.codes is not None else int(self.table.shape[0])  # type: ignore[union-attr]  # one of the two is there
 
     def __getitem__(self, rows: Any) -> Targets:
         if self.codes is not None:
             return Targets(self.classes, codes=self.codes[rows])
-        return Targets(self.classes, table=self.table[rows])  # type: ignore[index]
+        return Targets(self.classes, table=self.table[rows])  # type: ignore[index]  # one of the two is there
 
     def resp(self, weights: Array) -> Resp:
         """Responsibilities of the classes; with several labels a document, a last column of all documents."""
@@ -54,7 +54,7 @@ class Targets:
         """Documents x classes of 0.0 and 1.0."""
         if self.table is not None:
             return self.table.toarray().astype(np.float64)
-        return (self.codes[:, None] == np.arange(len(self.classes))).astype(np.float64)  # type: ignore[index]
+        return (self.codes[:, None] == np.arange(len(self.classes))).astype(np.float64)  # type: ignore[index]  # one of the two is there
 
     def stack(self, other: Targets) -> Targets:
         """These documents, then the others."""
