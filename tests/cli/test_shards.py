@@ -18,7 +18,7 @@ def test_import_in_shards_and_cluster_them(bench):
 def test_what_shards_cannot_do(bench):
     bench(*["import", "news.csv", "--shards"])
     for command, message in (
-        ("info news.bshards", "only cluster and topics read"),
+        ("info news.bshards", "which cluster, discover and topics read"),
         ("cluster news.bshards --min-df 2", "reading options mean nothing"),
         ("import news.csv --shards --out wrong.folder", "ends in .bshards"),
         ("import nothing.csv --shards", "there is nothing at"),

@@ -54,7 +54,8 @@ def _import_shards(path: Path, reading: Reading, target: Path) -> None:
         raise ValueError(f"a folder of shards has a name that ends in .bshards, and {target} does not")
     with reading.in_options(), phase(f"reading {path.name} and writing shards"):
         written = write_shards(target, read_parts(path, reading.input_format, **reading.given()))
-    say(f"{target}: {len(written):,} documents, {written.n_words:,} words, {len(written.shards):,} shards")
+    n_shards = "1 shard" if len(written.shards) == 1 else f"{len(written.shards):,} shards"
+    say(f"{target}: {len(written):,} documents, {written.n_words:,} words, in {n_shards}")
     print(target)
 
 

@@ -107,7 +107,9 @@ class Reading:
         if path.is_file() and is_container(path, "model"):
             raise ValueError(f"{path} is a saved model, not documents; 'bursty info {path}' says what is in it")
         if is_shards(path):
-            raise ValueError(f"{path} is a folder of shards, which only cluster and topics read: give the original")
+            raise ValueError(
+                f"{path} is a folder of shards, which cluster, discover and topics read: give the original here"
+            )
         with self.in_options(), phase(f"reading {path.name or path}"):
             corpus = read_corpus(path, self.input_format, **{**(also or {}), **self.given()})
         say(f"{path}: {len(corpus):,} documents, {corpus.n_words:,} words, {int(corpus.counts.sum()):,} tokens")

@@ -98,7 +98,10 @@ class Keeper:
         """What was written last, or None where nothing was; another fit's is refused."""
         if self.where is None or not Path(self.where.path).exists():
             return None
-        kept = read_tree(self.where.path, _KIND, self.classes)
+        try:
+            kept = read_tree(self.where.path, _KIND, self.classes)
+        except ValueError as error:
+            raise ValueError(f"{error}, or remove it to start the fit afresh") from error
         if not isinstance(kept, dict) or not isinstance(kept.get("owner"), dict) or "state" not in kept:
             raise ValueError(f"{self.where.path} is not a checkpoint of a fit: choose another path")
         owner = kept["owner"]
