@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bursty.engines import Assignment, Chunk, Levels, cut, total
+from bursty.engines import Assignment, Chunk, Levels, cut, total, with_trace
 from bursty.kernels import threads
 
 tables = arrays(np.int32, st.tuples(st.integers(1, 7), st.integers(1, 6)), elements=st.integers(0, 4))
@@ -53,6 +53,26 @@ def test_an_assignment_is_certain_responsibility(table, seed):
     np.testing.assert_allclose(chunk.sum_by_level(hard).weights, chunk.sum_by_level(soft).weights, atol=1e-12)
     np.testing.assert_allclose(chunk.sum_by_length(hard).weights, chunk.sum_by_length(soft).weights, atol=1e-12)
     np.testing.assert_allclose(chunk.total(hard), chunk.total(soft), atol=1e-12)
+
+
+@given(tables, st.integers(0, 100), st.booleans())
+def test_a_trace_is_a_little_of_every_document_for_every_component(table, seed, mostly_certain):
+    rng = np.random.default_rng(seed)
+    resp = rng.dirichlet(np.ones(3), size=len(table))
+    certain = rng.random(len(table)) < (0.8 if mostly_certain else 0.2)
+    resp[certain] = np.eye(3)[rng.integers(0, 3, size=np.count_nonzero(certain))]
+    expected = resp + 0.01
+    traced = with_trace(resp.copy(), 0.01)
+    assert isinstance(traced, Assignment) == (2 * np.count_nonzero(certain) >= len(table))
+    factors = rng.random(len(table))
+    scaled = traced * (factors if isinstance(traced, Assignment) else factors[:, None])
+    for given_, dense in ((traced, expected), (scaled, expected * factors[:, None]), (traced[:2], expected[:2])):
+        part = Chunk(sp.csr_array(table[: len(dense)]))
+        np.testing.assert_allclose(part.sum_by_word(given_), part.sum_by_word(dense), atol=1e-12)
+        np.testing.assert_allclose(part.sum_tokens(given_), part.sum_tokens(dense), atol=1e-12)
+        np.testing.assert_allclose(part.sum_by_level(given_).weights, part.sum_by_level(dense).weights, atol=1e-12)
+        np.testing.assert_allclose(part.sum_by_length(given_).weights, part.sum_by_length(dense).weights, atol=1e-12)
+        np.testing.assert_allclose(part.total(given_), part.total(dense), atol=1e-12)
 
 
 @given(tables, st.integers(1, 4))
@@ -113,3 +133,4 @@ def test_apply_equals_the_function(monkeypatch):
     with threads.using(3):
         np.testing.assert_array_equal(threads.apply(np.log, table), np.log(table))
         np.testing.assert_array_equal(threads.apply(np.multiply, table, np.arange(3.0)), table * np.arange(3.0))
+        np.testing.assert_allclose(threads.column_sums(table), table.sum(axis=0), rtol=1e-13)

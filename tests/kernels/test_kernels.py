@@ -78,10 +78,26 @@ def test_tallies(matrix):
         out = np.zeros((17, 3))
         kernel(counts.indptr, counts.indices, counts.data, labels, weights, out)
         np.testing.assert_allclose(out, dense.T @ onehot, rtol=1e-13)
-    for kernel in both(gather.tally_by_column):
-        out = np.full((17, 3), np.nan)
-        kernel(csc.indptr, csc.indices, labels, weights, out, 0, 17)
-        np.testing.assert_allclose(out, (dense > 0).T @ onehot, rtol=1e-13)
+    shares = rng.random((23, 3))
+    mixed = np.where(labels[:, None] < 0, shares, onehot)
+    for rows, resp, trace in ((np.empty((0, 3)), onehot, 0.0), (shares, mixed, 0.25)):
+        traced = resp + trace * resp.sum(axis=1, keepdims=True)
+        for kernel in both(gather.tally_by_column):
+            out = np.full((17, 3), np.nan)
+            kernel(csc.indptr, csc.indices, labels, weights, rows, trace, out, 0, 17)
+            np.testing.assert_allclose(out, (dense > 0).T @ traced, rtol=1e-13)
+        for kernel in both(gather.tally_weighted_by_column):
+            out = np.full((17, 3), np.nan)
+            kernel(csc.indptr, csc.indices, csc.data, labels, weights, rows, trace, out, 0, 17)
+            np.testing.assert_allclose(out, dense.T @ traced, rtol=1e-13)
+
+
+def test_certain_labels():
+    resp = np.array([[1.0, 0.0], [0.5, 0.5], [1e-300, 1.0], [1.0 - 1e-15, 1e-15]])
+    for kernel in both(gather.certain_labels):
+        labels = np.full(4, 7, dtype=np.int32)
+        kernel(resp, labels, 0, 4)
+        np.testing.assert_array_equal(labels, [0, -1, 1, -1])
 
 
 def test_transpose_and_levels(matrix):
@@ -229,6 +245,20 @@ def test_repeated_pairs():
         np.testing.assert_array_equal(pair_first, [0, 1, 1, 3])
         np.testing.assert_array_equal(components, [0, 0, 1])
         np.testing.assert_array_equal(single, [5.0, 3.0])
+
+
+def test_pairs_are_picked_and_spread():
+    pair_first, components = np.array([0, 1, 1, 3], dtype=np.int32), np.array([1, 0, 1], dtype=np.int32)
+    table, scale = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 0.0]]), np.array([2.0, 10.0])
+    for kernel in both(maximise.pick_pairs):
+        picked = np.empty(3)
+        kernel(pair_first, components, table, scale, picked, 0, 3)
+        np.testing.assert_array_equal(picked, [20.0, 10.0, maximise.TINY])
+    for kernel in both(maximise.spread_pairs):
+        out = np.empty((3, 2))
+        found = np.array([9.0, 9.0, 0.0]), np.array([1.0, 2.0, 0.0]), np.array([0.5, 3.0])
+        kernel(pair_first, components, *found, table, scale, out, 0, 3)
+        np.testing.assert_array_equal(out, [[0.5, 6.0], [1.5, 0.4], [8.0, 0.0]])
 
 
 def test_repeated_pairs_of_many_words():

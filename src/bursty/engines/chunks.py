@@ -10,13 +10,13 @@ Four sums by document (the E step) and four over documents (the M step), so that
 | `lengths_of(table)` | `sum_by_length(resp)` | the document's length |
 
 ``table`` has a row per word (or level, or length) and a column per component; the result a row per document.
-``resp`` is a documents x components array, or an `Assignment` of one component to each document.
+``resp`` is a documents x components array, or an `Assignment` of one component to most documents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,11 +35,17 @@ _MANY = 100_000
 
 @dataclass(frozen=True)
 class Assignment:
-    """One component a document (-1: none), with a weight: responsibilities that are certain."""
+    """Responsibilities that are certain: one component a document, with a weight.
+
+    A document with label -1 belongs to none or, where there are ``shares`` (documents x components), to each component
+    by its row of them. Every component gets a ``trace`` of all documents besides.
+    """
 
     labels: Array
     n_components: int
     weights: Array
+    shares: Array | None = None
+    trace: float = 0.0
 
     @classmethod
     def single(cls, weights: Array) -> Assignment:
@@ -47,10 +53,41 @@ class Assignment:
         return cls(np.zeros(len(weights), dtype=np.int32), 1, weights)
 
     def __getitem__(self, rows: slice) -> Assignment:
-        return Assignment(self.labels[rows], self.n_components, self.weights[rows])
+        shares = None if self.shares is None else self.shares[rows]
+        return replace(self, labels=self.labels[rows], weights=self.weights[rows], shares=shares)
+
+    def __mul__(self, factors: Array) -> Assignment:
+        """Each document that many times."""
+        shares = None if self.shares is None else self.shares * factors[:, None]
+        return replace(self, weights=self.weights * factors, shares=shares)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether labels and weights say it all."""
+        return self.shares is None and self.trace == 0.0
+
+    @property
+    def columns(self) -> tuple[Array, Array, Array, float]:
+        """What the kernels that walk columns take: labels, weights, shares (none: no rows) and the trace."""
+        shares = np.empty((0, self.n_components)) if self.shares is None else self.shares
+        return self.labels, self.weights, shares, self.trace
 
 
 Resp = Array | Assignment
+
+
+def with_trace(resp: Array, trace: float) -> Resp:
+    """Responsibilities with a trace of every document for every component (``resp`` itself may be changed).
+
+    Where most documents have one component with all of them to the last bit, as is usual for documents of more than a
+    few words, their sums need not walk the components.
+    """
+    labels = np.empty(len(resp), dtype=np.int32)
+    threads.run(gather.certain_labels, np.arange(len(resp) + 1) * np.int64(resp.shape[1]), resp, labels)
+    if 2 * np.count_nonzero(labels < 0) > len(labels):
+        resp += trace
+        return resp
+    return Assignment(labels, resp.shape[1], np.ones(len(labels)), resp, trace)
 
 
 @dataclass(frozen=True)
@@ -249,19 +286,23 @@ class Chunk:
 
     def sum_by_word(self, resp: Resp) -> Array:
         """Weight of the documents that have each word: words x components."""
-        if isinstance(resp, Assignment):
+        if isinstance(resp, Assignment) and resp.is_plain:
             out = np.zeros((self.n_words, resp.n_components))
             gather.tally_by_row(self.indptr, self.indices, resp.labels, resp.weights, out)
             return out
-        return self._gather(*self._pattern_by_word, resp)
+        return self._sum(*self._pattern_by_word, resp)
 
     def sum_tokens(self, resp: Resp) -> Array:
         """Weighted counts of each word: words x components."""
-        if isinstance(resp, Assignment):
+        if isinstance(resp, Assignment) and resp.is_plain:
             out = np.zeros((self.n_words, resp.n_components))
             gather.tally_weighted_by_row(self.indptr, self.indices, self.values, resp.labels, resp.weights, out)
             return out
         starts, rows, values = self._by_word
+        if isinstance(resp, Assignment):
+            out = np.empty((self.n_words, resp.n_components))
+            threads.run(gather.tally_weighted_by_column, starts, starts, rows, values, *resp.columns, out)
+            return out
         out = np.empty((self.n_words, resp.shape[1]))
         cost = starts * np.int64(resp.shape[1])
         threads.run(gather.sum_weighted_rows, cost, starts, rows, values, resp, out)
@@ -270,31 +311,28 @@ class Chunk:
     def sum_by_level(self, resp: Resp) -> Levels:
         """Weight of the documents at each level."""
         words, values, starts, rows = self._by_level
-        if isinstance(resp, Assignment):
-            weights = np.empty((len(words), resp.n_components))
-            threads.run(gather.tally_by_column, starts, starts, rows, resp.labels, resp.weights, weights)
-        else:
-            weights = self._gather(starts, rows, resp)
-        return Levels(words, values, weights, self.n_words)
+        return Levels(words, values, self._sum(starts, rows, resp), self.n_words)
 
     def sum_by_length(self, resp: Resp) -> Levels:
         """Weight of the documents of each length."""
-        values, codes, starts, rows = self._by_length
-        if isinstance(resp, Assignment):
-            weights = np.zeros((len(values), resp.n_components))
-            known = resp.labels >= 0
-            np.add.at(weights, (codes[known], resp.labels[known]), resp.weights[known])
-        else:
-            weights = self._gather(starts, rows, resp)
-        return Levels(np.zeros(len(values), dtype=np.int32), values, weights, 1)
+        values, _, starts, rows = self._by_length
+        return Levels(np.zeros(len(values), dtype=np.int32), values, self._sum(starts, rows, resp), 1)
 
     @staticmethod
     def total(resp: Resp) -> Array:
         """Weight of all documents of each component."""
-        if isinstance(resp, Assignment):
-            known = resp.labels >= 0
-            return np.bincount(resp.labels[known], weights=resp.weights[known], minlength=resp.n_components)
-        return resp.sum(axis=0)
+        documents = len(resp.labels) if isinstance(resp, Assignment) else len(resp)
+        everyone = np.array([0, documents], dtype=np.int32), np.arange(documents, dtype=np.int32)
+        return Chunk._sum(*everyone, resp)[0]
+
+    @staticmethod
+    def _sum(starts: Array, rows: Array, resp: Resp) -> Array:
+        """Weight of the documents that each row of a sparse pattern names."""
+        if not isinstance(resp, Assignment):
+            return Chunk._gather(starts, rows, resp)
+        out = np.empty((len(starts) - 1, resp.n_components))
+        threads.run(gather.tally_by_column, starts, starts, rows, *resp.columns, out)
+        return out
 
     @staticmethod
     def _gather(starts: Array, indices: Array, table: Array) -> Array:

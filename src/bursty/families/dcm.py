@@ -60,7 +60,7 @@ class DCMParameters(Parameters):
     @cached_property
     def s(self) -> Array:
         """Sum of alpha: K."""
-        return self.alpha.sum(axis=0)
+        return threads.column_sums(self.alpha)
 
 
 class DCMFamily(Family[DCMStatistics, DCMParameters]):
@@ -187,11 +187,10 @@ class _WordUrns:
     """
 
     def __init__(self, types: Array, repeats: Levels) -> None:
-        self.types, self.repeats, self.tails, self.totals = types, repeats, tails(repeats), types.sum(axis=0)
+        self.types, self.repeats, self.tails, self.totals = types, repeats, tails(repeats), threads.column_sums(types)
         pairs = maximise.repeated_pairs(repeats.first, types, self.tails)
         self.pair_first, self.components, self.single = pairs
         n_words = len(types)
-        self.words = np.repeat(np.arange(n_words), np.diff(self.pair_first))
         n_blocks = -(-n_words // maximise.BLOCK)
         self._sums, self._slopes = np.empty((2, n_blocks, len(self.single)))
         cost = np.append(0, np.cumsum(np.diff(repeats.first) * np.diff(self.pair_first), dtype=np.int64))
@@ -199,10 +198,9 @@ class _WordUrns:
 
     def start(self, scale: Array, alpha: Array | None) -> None:
         """Where to start from: ``alpha``, or else the types times a scale for each component."""
-        pairs = self.words, self.components
-        begin = self.types[pairs] * scale[self.components] if alpha is None else alpha[pairs]
-        self._alpha = np.maximum(begin, 1e-300)
-        self._slope = np.zeros_like(self._alpha)
+        begin = (self.types, scale) if alpha is None else (alpha, np.ones_like(scale))
+        self._alpha, self._slope = np.empty(len(self.components)), np.zeros(len(self.components))
+        threads.run(maximise.pick_pairs, self.pair_first, self.pair_first, self.components, *begin, self._alpha)
 
     def solve(self, lambdas: Array, n_steps: int) -> tuple[Array, Array]:
         """Sum of alpha and of ``-1 / g'`` over the words, for each component with a positive lambda."""
@@ -215,10 +213,9 @@ class _WordUrns:
 
     def alpha(self, lambdas: Array) -> Array:
         """The solutions, W x K: those of the last solve, moved along their slopes to these lambdas."""
-        result = self.types / lambdas
-        pairs = self.words, self.components
-        moved = self._alpha - self._slope * (lambdas - self._lambdas)[self.components]
-        result[pairs] = np.maximum(moved, result[pairs])
+        result = np.empty_like(self.types)
+        pairs = self.pair_first, self.components, self._alpha, self._slope, lambdas - self._lambdas
+        threads.run(maximise.spread_pairs, self.pair_first, *pairs, self.types, lambdas, result)
         return result
 
     def set_limits(self, alpha: Array, no_repeat: Array, one_word: Array) -> None:

@@ -23,6 +23,8 @@ Array = np.ndarray[Any, Any]
 S_MAX = 1e10
 S_MIN = 1e-10
 _MAX_STEPS = 200
+# A step of log s below this is the last.
+_SETTLED = 1e-12
 
 
 def add_length_term(chunk: Chunk, s: Array, log_prob: Array, constants: Array | None = None) -> None:
@@ -87,9 +89,10 @@ def solve_total(types: Array, lengths: Levels, start: Array | None = None) -> Ar
             slope = 1.0 - np.exp(log_s) * curvature / h
             low, high = np.where(value < 0, log_s, low), np.where(value < 0, high, log_s)
             step = log_s - value / slope
-        step = np.where((step > low) & (step < high), step, (low + high) / 2)
         moved = np.abs(step - log_s)
+        # A last step may leave the bracket by a rounding error; halving would then undo all of them.
+        step = np.where(((step > low) & (step < high)) | (moved < _SETTLED), step, (low + high) / 2)
         log_s = step
-        if np.all(moved[open_] < 1e-12):
+        if np.all(moved[open_] < _SETTLED):
             break
     return np.where(open_, np.exp(log_s), s)

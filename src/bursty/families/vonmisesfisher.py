@@ -55,12 +55,9 @@ class VonMisesFisherFamily(Family[VMFStatistics, VMFParameters]):
     def summarize(self, chunk: Chunk, resp: Resp) -> VMFStatistics:
         """Add up the directions."""
         inverse = np.divide(1.0, chunk.norms, out=np.zeros(chunk.n_documents), where=chunk.norms > 0)
-        if isinstance(resp, Assignment):
-            scaled: Resp = Assignment(resp.labels, resp.n_components, resp.weights * inverse)
-            known: Resp = Assignment(resp.labels, resp.n_components, resp.weights * (inverse > 0))
-        else:
-            scaled, known = resp * inverse[:, None], resp * (inverse > 0)[:, None]
-        return VMFStatistics(chunk.sum_tokens(scaled), chunk.total(known))
+        if not isinstance(resp, Assignment):
+            inverse = inverse[:, None]
+        return VMFStatistics(chunk.sum_tokens(resp * inverse), chunk.total(resp * (inverse > 0)))
 
     def update(
         self, stats: VMFStatistics, *, smoothing: float = 0.0, start: VMFParameters | None = None

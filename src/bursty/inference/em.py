@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from bursty.engines import Chunk, Column, Documents, Resp
+from bursty.engines import Chunk, Column, Documents, Resp, with_trace
 from bursty.families.base import Family, Parameters, Statistics
 from bursty.inference.checkpoint import Keeper
 from bursty.kernels.posterior import posterior
@@ -111,8 +111,7 @@ def expect(
     resp, log_evidence = responsibilities(chunk, labels, family, state, temperature)
     finite = np.where(np.isfinite(log_evidence), log_evidence, 0.0)
     weights = resp.sum(axis=0)
-    resp += FLOOR
-    return Expectation(family.summarize(chunk, resp), weights, float(finite.sum()))
+    return Expectation(family.summarize(chunk, with_trace(resp, FLOOR)), weights, float(finite.sum()))
 
 
 def maximise(family: Family[Any, Any], expectation: Expectation, start: Parameters | None = None) -> State:

@@ -92,19 +92,67 @@ def tally_weighted_by_row(indptr, indices, values, labels, weights, out):
 
 
 @kernel
-def tally_by_column(indptr, rows, labels, weights, out, start, stop):
+def tally_by_column(indptr, rows, labels, weights, shares, trace, out, start, stop):
     """As `tally_by_row`, but walking the columns, so that ranges of columns can run side by side.
 
-    Equivalent to ``out[start:stop] = (pattern.T @ (onehot(labels) * weights[:, None]))[start:stop]``.
+    A document with label -1 adds its row of ``shares``, where there are any; then every component gets this trace of
+    the whole column. Equivalent to ``out[start:stop] = (pattern.T @ resp)[start:stop]``, ``resp`` having either a
+    weight at the document's label or its shares, and ``out += trace * out.sum(axis=1, keepdims=True)``.
     """
     for column in range(start, stop):
+        total = out[column]
         for k in range(out.shape[1]):
-            out[column, k] = 0.0
+            total[k] = 0.0
         for cell in range(indptr[column], indptr[column + 1]):
             row = rows[cell]
             label = labels[row]
             if label >= 0:
-                out[column, label] += weights[row]
+                total[label] += weights[row]
+            elif len(shares) > 0:
+                share = shares[row]
+                for k in range(out.shape[1]):
+                    total[k] += share[k]
+        add_trace(total, trace)
+
+
+@kernel
+def tally_weighted_by_column(indptr, rows, values, labels, weights, shares, trace, out, start, stop):
+    """As `tally_by_column`, times the cells' values."""
+    for column in range(start, stop):
+        total = out[column]
+        for k in range(out.shape[1]):
+            total[k] = 0.0
+        for cell in range(indptr[column], indptr[column + 1]):
+            row, value = rows[cell], values[cell]
+            label = labels[row]
+            if label >= 0:
+                total[label] += weights[row] * value
+            elif len(shares) > 0:
+                share = shares[row]
+                for k in range(out.shape[1]):
+                    total[k] += share[k] * value
+        add_trace(total, trace)
+
+
+@kernel
+def add_trace(total, trace):
+    """Add this share of the sum of all components to each of them."""
+    if trace > 0.0:
+        whole = 0.0
+        for k in range(len(total)):
+            whole += total[k]
+        for k in range(len(total)):
+            total[k] += trace * whole
+
+
+@kernel
+def certain_labels(resp, labels, start, stop):
+    """The component that has all of a document, to the last bit; -1 where none has."""
+    for row in range(start, stop):
+        labels[row] = -1
+        for k in range(resp.shape[1]):
+            if resp[row, k] == 1.0:
+                labels[row] = k
 
 
 @kernel

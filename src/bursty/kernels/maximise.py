@@ -14,6 +14,8 @@ from bursty.kernels.polya import SHORT, inverse_sums
 
 # Sums over words are added up within blocks of this many, then block by block: the same bits for any threads.
 BLOCK = 1024
+# What stands for zero where a logarithm is taken or a quotient made.
+TINY = 1e-300
 # Newton squares what is left: a relative change this small is the last.
 _SMALL = 1e-6
 
@@ -68,6 +70,26 @@ def repeated_pairs(first, types, tails):
                     single[k] += types[word, k]
         pair_first[word + 1] = n_pairs
     return pair_first, components[:n_pairs].copy(), single
+
+
+@kernel
+def pick_pairs(pair_first, components, table, scale, out, start, stop):
+    """The table's value at each pair (word, component), times the component's scale; above zero."""
+    for word in range(start, stop):
+        for pair in range(pair_first[word], pair_first[word + 1]):
+            k = components[pair]
+            out[pair] = max(table[word, k] * scale[k], TINY)
+
+
+@kernel
+def spread_pairs(pair_first, components, alpha, slope, moves, types, lambdas, out, start, stop):
+    """The solutions of all pairs, W x K: ``types / lambda``, or what `solve_pairs` found moved along its slope."""
+    for word in range(start, stop):
+        for k in range(out.shape[1]):
+            out[word, k] = types[word, k] / lambdas[k]
+        for pair in range(pair_first[word], pair_first[word + 1]):
+            k = components[pair]
+            out[word, k] = max(out[word, k], alpha[pair] - slope[pair] * moves[k])
 
 
 @kernel
