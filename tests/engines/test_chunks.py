@@ -133,4 +133,3 @@ def test_apply_equals_the_function(monkeypatch):
     with threads.using(3):
         np.testing.assert_array_equal(threads.apply(np.log, table), np.log(table))
         np.testing.assert_array_equal(threads.apply(np.multiply, table, np.arange(3.0)), table * np.arange(3.0))
-        np.testing.assert_allclose(threads.column_sums(table), table.sum(axis=0), rtol=1e-13)

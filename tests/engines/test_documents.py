@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,6 +9,7 @@ import scipy.sparse as sp
 from bursty.corpus import Corpus
 from bursty.corpus.shards import write_shards
 from bursty.engines import Chunk, LocalEngine, chunks, get_engine, local, total
+from bursty.engines.documents import TreeSum
 from bursty.engines.local import StoredDocuments
 from bursty.kernels import threads
 
@@ -95,6 +98,24 @@ def test_what_is_kept_on_disk_goes_when_nobody_needs_it(counts, tmp_path):
     assert not folder.exists()
 
 
+def test_what_is_found_out_of_the_documents_of_a_shard_is_kept(counts, tmp_path):
+    documents = LocalEngine(1).place(write_shards(tmp_path / "corpus", Corpus(counts)))
+    names = "lengths", "repeats", "_by_length"
+    for n_known in range(4):  # one more is asked for in each pass
+        (opened,) = (stored.open() for stored in documents.chunks)
+        assert set(opened.facts()) == set(names[:n_known])
+        documents.sum(lambda chunk, n_known=n_known: [getattr(chunk, name) for name in names[: n_known + 1]] and 0)
+    fresh = Chunk(counts)
+    (opened,) = (stored.open() for stored in documents.chunks)
+    assert "repeats" in vars(opened)
+    np.testing.assert_array_equal(opened.lengths, fresh.lengths)
+    np.testing.assert_array_equal(opened.repeats, fresh.repeats)
+    for known, made in zip(opened._by_length, fresh._by_length, strict=True):
+        np.testing.assert_array_equal(known, made)
+        assert known.dtype == made.dtype
+    assert len(list(documents._scratch.path.iterdir())) == 1
+
+
 def test_large_results_from_disk_stay_there(counts, monkeypatch, tmp_path):
     documents = LocalEngine(1).place(write_shards(tmp_path / "corpus", Corpus(counts)))
     monkeypatch.setattr(local, "_LARGE", 1)
@@ -117,6 +138,36 @@ def test_the_shape_of_a_sum_depends_on_the_number_of_its_parts_alone(n):
         pairs = [level[i] + level[i + 1] for i in range(0, len(level) - 1, 2)]
         level = pairs + level[2 * len(pairs) :]
     assert total(Sum(part) for part in parts) == level[0]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 11, 16, 23])
+def test_stretches_of_a_sum_can_be_made_apart_and_joined_in_any_order(n):
+    """As strings that show what was added to what."""
+
+    class Sum(str):
+        def __add__(self, other):
+            return Sum(f"({self}{other})")
+
+    whole = total(Sum(f"{i}.") for i in range(n))
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        edges = [0, *np.sort(rng.choice(np.arange(1, n), rng.integers(0, n), replace=False)).tolist(), n]
+        stretches = []
+        for start, stop in pairwise(edges):
+            stretches.append(TreeSum(start, n))
+            for i in range(start, stop):
+                stretches[-1].add(Sum(f"{i}."))
+        while len(stretches) > 1:
+            i = int(rng.integers(len(stretches) - 1))
+            stretches[i].join(stretches.pop(i + 1))
+        assert stretches[0].value == whole
+
+
+def test_a_stretch_that_ends_with_the_corpus_is_one_branch():
+    added = TreeSum(16, 30)
+    for i in range(16, 30):
+        added.add(i)
+    assert len(added._branches) == 1
 
 
 def test_nothing_cannot_be_added():

@@ -107,7 +107,7 @@ class Levels:
             np.array_equal(self.items, other.items) and np.array_equal(self.values, other.values)
         ):
             return Levels(self.items, self.values, self.weights + other.weights, self.n_items)
-        both = np.concatenate([self._keys(), other._keys()])
+        both = np.concatenate([self.keys, other.keys])
         keys, places = np.unique(both, return_inverse=True)
         weights = np.zeros((len(keys), self.weights.shape[1]))
         weights[places[: len(self.items)]] = self.weights
@@ -117,7 +117,9 @@ class Levels:
     def __mul__(self, factor: float) -> Levels:
         return Levels(self.items, self.values, self.weights * factor, self.n_items)
 
-    def _keys(self) -> Array:
+    @property
+    def keys(self) -> Array:
+        """One number for each pair, in their order."""
         return (self.items.astype(np.int64) << 32) | self.values
 
     @cached_property
@@ -138,16 +140,31 @@ class Chunk:
     @classmethod
     def from_orders(cls, by_document: tuple[Array, Array, Array], by_word: tuple[Array, Array, Array]) -> Chunk:
         """A chunk whose walk by word is known already: (starts, columns or rows, values) of each."""
-        chunk = cls.__new__(cls)  # scipy would copy arrays that are parts of a larger one
-        chunk.indptr, chunk.indices, chunk.values = by_document
-        chunk.n_documents, chunk.n_words = len(by_document[0]) - 1, len(by_word[0]) - 1
+        chunk = cls.from_parts(*by_document, n_words=len(by_word[0]) - 1)
         chunk.__dict__["_by_word"] = by_word
+        return chunk
+
+    @classmethod
+    def from_parts(cls, indptr: Array, indices: Array, values: Array, *, n_words: int) -> Chunk:
+        """A chunk of these arrays as they are: scipy would copy those that are parts of a larger one."""
+        chunk = cls.__new__(cls)
+        chunk.indptr, chunk.indices, chunk.values = indptr, indices, values
+        chunk.n_documents, chunk.n_words = len(indptr) - 1, n_words
         return chunk
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels: the counts; the orders are made again where they are needed."""
         names = "n_documents", "n_words", "indptr", "indices", "values"
         return {name: self.__dict__[name] for name in names}
+
+    def facts(self) -> dict[str, tuple[Array, ...]]:
+        """What has been found out of each document: little beside the counts, and worth keeping when they go."""
+        known = {name: self.__dict__[name] for name in ("lengths", "repeats", "_by_length") if name in self.__dict__}
+        return {name: value if isinstance(value, tuple) else (value,) for name, value in known.items()}
+
+    def recall(self, facts: dict[str, tuple[Array, ...]]) -> None:
+        """Know again what `facts` gave."""
+        self.__dict__.update({name: value if len(value) > 1 else value[0] for name, value in facts.items()})
 
     @property
     def counts(self) -> sp.csr_array:

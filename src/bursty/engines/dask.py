@@ -1,7 +1,10 @@
 """The engine of a Dask cluster: chunks live on the workers, parameters go there and sums come back.
 
-Every chunk and everything kept beside it is the result of a task, so that Dask makes it again when the worker that had
-it is lost. What a chain of sweeps keeps is the result of all tasks before it; now and then (`RETAINED` bytes of
+Every thread of the cluster has a share of the chunks, neighbours all, and does one task for all of it: an iteration has
+as many tasks as threads, whatever the number of documents.
+
+A share, and everything kept beside it, is the result of a task, so that Dask makes it again when the worker that had it
+is lost. What a chain of sweeps keeps is the result of all tasks before it; now and then (`RETAINED` bytes of
 parameters, or `GENERATIONS` of them) it is copied to the client and placed anew, which cuts the chain.
 """
 
@@ -11,7 +14,8 @@ import operator
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, is_dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,17 +25,16 @@ from distributed import CancelledError, Client, Future, get_client, wait
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
-from bursty.corpus.shards import SHARD_SIZE, ShardedCorpus
+from bursty.corpus.shards import ShardedCorpus
+from bursty.engines.allocator import keep_freed_memory
 from bursty.engines.base import Engine
 from bursty.engines.chunks import Chunk, cut
-from bursty.engines.documents import Column, Documents, Size
+from bursty.engines.dask_collections import Task, cut_collection
+from bursty.engines.documents import Column, Documents, Size, TreeSum
 from bursty.kernels import threads
-from bursty.validation import Collection, check_counts, stack_documents
+from bursty.validation import Collection
 
 Array = np.ndarray[Any, Any]
-#: A function and its arguments.
-Task = tuple[Any, ...]
-
 #: What Dask would have to do again after a loss: at most so many generations of a kept column, ...
 GENERATIONS = 100
 #: ... or as many as have sent parameters of so many bytes.
@@ -61,192 +64,270 @@ class DaskEngine(Engine):
         with _named_losses(self.client):
             if isinstance(counts, ShardedCorpus):
                 sizes = [Size(shard.documents, shard.cells, shard.empty) for shard in counts.shards]
-                path = str(counts.path.resolve())
-                tasks: list[Task] = [(_open_shard, path, number) for number in range(len(sizes))]
-            elif isinstance(counts, Collection):
-                tasks, sizes = _cut_collection(self.client, counts)
+                shares, path = _shares(self.client, sizes), str(counts.path.resolve())
+                placed = [_run(self.client, share, OpenShards, path, share.start, share.stop) for share in shares]
             else:
-                chunks = list(cut(counts))
-                sizes = [Size.of(chunk) for chunk in chunks]
-                tasks = [(_itself, chunk) for chunk in chunks]
-            homes = _homes(self.client, sizes)
-            placed = [_run(self.client, home, *task) for task, home in zip(tasks, homes, strict=True)]
-            _finish(placed)
+                tasks, sizes = self._cut(counts)
+                shares = _shares(self.client, sizes)
+                placed = [_placed(self.client, share, tasks[share.slice]) for share in shares]
+            _finish(self.client, placed)
         n_words = counts.n_words if isinstance(counts, Collection) else counts.shape[1]
-        return DaskDocuments(self.client, placed, homes, sizes, n_words)
+        return DaskDocuments(self.client, placed, shares, sizes, n_words)
+
+    def _cut(self, counts: sp.csr_array | Collection) -> tuple[list[Task], list[Size]]:
+        """A task for each chunk, and its size."""
+        if isinstance(counts, Collection):
+            return cut_collection(self.client, counts)
+        chunks = list(cut(counts))
+        return [(_itself, chunk) for chunk in chunks], [Size.of(chunk) for chunk in chunks]
+
+
+@dataclass(frozen=True)
+class Share:
+    """Neighbouring chunks, and their home: the worker that works on them as long as it lives."""
+
+    home: str
+    start: int
+    stop: int
+
+    @property
+    def slice(self) -> slice:
+        """These chunks among all."""
+        return slice(self.start, self.stop)
+
+
+class Kept(list[Future]):
+    """A column that is on the workers: of each share, a list with an item for each chunk."""
 
 
 class DaskDocuments(Documents):
-    """Chunks on the workers, each with a home: the worker that works on it as long as it lives."""
+    """Chunks on the workers, share by share."""
 
     def __init__(
-        self, client: Client, chunks: Sequence[Future], homes: Sequence[str], sizes: Sequence[Size], n_words: int
+        self, client: Client, chunks: Sequence[Future], shares: Sequence[Share], sizes: Sequence[Size], n_words: int
     ) -> None:
         super().__init__(sizes, n_words)
         self.client = client
         self.chunks = chunks
-        self.homes = homes
+        self.shares = shares
         self._generations, self._retained = 0, 0
 
     def map(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Iterator[Any]:
-        """All chunks are under way when the first result comes back."""
+        """All shares are under way when the first result comes back."""
         with _named_losses(self.client):
-            results = self._submit(function, columns, shared)[::-1]
+            results = self._submit(_mapped, function, columns, shared)[::-1]
             while results:
-                yield results.pop().result()
+                yield from results.pop().result()
 
     def sum(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
-        """Added on the workers, by neighbours as in `total`; one sum travels."""
+        """Added on the workers, as `total` does; one sum travels."""
         with _named_losses(self.client):
-            return self._added(self._submit(function, columns, shared)).result()
+            return self._added(self._submit(_summed, function, columns, shared)).result()
 
     def keep(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Column:
         """Futures of the results."""
         with _named_losses(self.client):
-            kept = self._submit(function, columns, shared)
-            _finish(kept)
+            kept = self._submit(_mapped, function, columns, shared)
+            _finish(self.client, kept)
             return self._shortened(kept, shared)
 
     def keep_and_sum(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> tuple[Column, Any]:
         """The pairs are taken apart on the workers."""
         with _named_losses(self.client):
-            pairs = self._submit(function, columns, shared)
-            kept, addends = (
+            pairs = self._submit(_mapped_and_summed, function, columns, shared)
+            kept, sums = (
                 [self._run(i, operator.getitem, pair, part) for i, pair in enumerate(pairs)] for part in (0, 1)
             )
-            added = self._added(addends)
-            _finish(kept)
+            added = self._added(sums)
+            _finish(self.client, kept)
             return self._shortened(kept, shared), added.result()
 
     def at(self, chunk: int, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
         """Runs where the chunk is."""
-        items = [self.chunks[chunk], *(column[chunk] for column in columns)]
+        number = next(i for i, share in enumerate(self.shares) if chunk < share.stop)
+        place = chunk - self.shares[number].start
         with _named_losses(self.client):
-            return self._run(chunk, _call, function, shared, *items).result()
+            return self._run(number, _at, function, shared, place, *self._items(number, columns)).result()
 
     def split(self, rows: Any) -> Column:
         """The parts are sent once."""
         parts = super().split(rows)
-        return parts if rows is None else [self._run(i, _itself, part) for i, part in enumerate(parts)]
+        return parts if rows is None else self._sent([parts[share.slice] for share in self.shares])
 
-    def _submit(self, function: Callable[..., Any], columns: Sequence[Column], shared: dict[str, Any]) -> list[Future]:
-        """What is shared is one task, which each chunk's task depends on: it is sent to a worker once."""
+    def _submit(
+        self, task: Callable[..., Any], function: Callable[..., Any], columns: Sequence[Column], shared: dict[str, Any]
+    ) -> list[Future]:
+        """What is shared is one task, which each share's task depends on: it is sent to a worker once."""
         common = self._run(0, _itself, shared)
-        rows = zip(self.chunks, *columns, strict=True)
-        return [self._run(i, _call, function, common, *items) for i, items in enumerate(rows)]
+        return [
+            self._run(i, task, function, common, (share.start, len(self.sizes)), *self._items(i, columns))
+            for i, share in enumerate(self.shares)
+        ]
 
-    def _run(self, chunk: int, function: Callable[..., Any], *args: Any) -> Future:
-        """A task at the home of a chunk."""
-        return _run(self.client, self.homes[chunk], function, *args)
+    def _items(self, number: int, columns: Sequence[Column]) -> list[Any]:
+        """The chunks of a share, and theirs of each column."""
+        share = self.shares[number].slice
+        return [self.chunks[number], *(c[number] if isinstance(c, Kept) else list(c[share]) for c in columns)]
 
-    def _added(self, parts: list[Future]) -> Future:
-        """Each pair of neighbours at the home of the first."""
+    def _run(self, number: int, function: Callable[..., Any], *args: Any) -> Future:
+        """A task at the home of a share."""
+        return _run(self.client, self.shares[number], function, *args)
+
+    def _added(self, sums: list[Future]) -> Future:
+        """Neighbours are joined at the home of the first, until two are left."""
         reach = 1
-        while len(parts) > 1:
-            n_pairs = len(parts) // 2
-            pairs = [self._run(2 * i * reach, operator.add, *parts[2 * i : 2 * i + 2]) for i in range(n_pairs)]
-            parts, reach = [*pairs, *parts[2 * n_pairs :]], 2 * reach
-        return parts[0]
+        while len(sums) > 2:
+            pairs = [sums[i : i + 2] for i in range(0, len(sums), 2)]
+            sums = [self._run(2 * i * reach, _joined, *pair) for i, pair in enumerate(pairs)]
+            reach *= 2
+        return self._run(0, _value, *sums)
 
-    def _shortened(self, kept: list[Future], shared: dict[str, Any]) -> list[Future]:
+    def _shortened(self, kept: list[Future], shared: dict[str, Any]) -> Kept:
         self._generations += 1
-        self._retained += sizeof(list(shared.values()))
+        self._retained += _bytes_of(shared)
         if self._generations < GENERATIONS and self._retained < RETAINED:
-            return kept
+            return Kept(kept)
         self._generations, self._retained = 0, 0
-        return [self._run(i, _itself, values) for i, values in enumerate(self.client.gather(kept))]
+        return self._sent(self.client.gather(kept))
+
+    def _sent(self, parts: Sequence[Any]) -> Kept:
+        return Kept(self._run(i, _itself, part) for i, part in enumerate(parts))
 
 
-def _call(function: Callable[..., Any], shared: dict[str, Any], *items: Any) -> Any:
+# What workers do ---------------------------------------------------------------------------------------------
+
+
+def _results(
+    function: Callable[..., Any], shared: dict[str, Any], chunks: Sequence[Chunk], *columns: Sequence[Any]
+) -> Iterator[Any]:
     """One thread: Dask runs as many of these at once as it has."""
-    with threads.using(1):
-        return function(*items, **shared)
+    keep_freed_memory()
+    for items in zip(chunks, *columns, strict=True):
+        with threads.using(1):
+            result = function(*items, **shared)
+        yield result
+
+
+def _mapped(function: Callable[..., Any], shared: dict[str, Any], where: tuple[int, int], *items: Any) -> list[Any]:
+    return list(_results(function, shared, *items))
+
+
+def _summed(function: Callable[..., Any], shared: dict[str, Any], where: tuple[int, int], *items: Any) -> TreeSum:
+    """``where`` these chunks are: the first, and how many there are in all."""
+    added = TreeSum(*where)
+    for result in _results(function, shared, *items):
+        added.add(result)
+    return added
+
+
+def _mapped_and_summed(
+    function: Callable[..., Any], shared: dict[str, Any], where: tuple[int, int], *items: Any
+) -> tuple[list[Any], TreeSum]:
+    kept, added = [], TreeSum(*where)
+    for result, addend in _results(function, shared, *items):
+        kept.append(result)
+        added.add(addend)
+    return kept, added
+
+
+def _at(function: Callable[..., Any], shared: dict[str, Any], place: int, *items: Any) -> Any:
+    return next(_results(function, shared, *([column[place]] for column in items)))
+
+
+def _joined(*sums: TreeSum) -> TreeSum:
+    """In a new one: what a task has given stays as it is."""
+    added = TreeSum(sums[0].first, sums[0].n_chunks)
+    for part in sums:
+        added.join(part)
+    return added
+
+
+def _value(*sums: TreeSum) -> Any:
+    return _joined(*sums).value
 
 
 def _itself(value: Any) -> Any:
     return value
 
 
-def _open_shard(path: str, number: int) -> Chunk:
-    return Chunk.from_orders(*ShardedCorpus(path).orders(number))
+def _together(*chunks: Chunk) -> list[Chunk]:
+    return list(chunks)
 
 
-def _run(client: Client, home: str, function: Callable[..., Any], *args: Any) -> Future:
-    """A task that runs at this worker, or at another where this one is gone."""
+class OpenShards(list[Chunk]):
+    """Shards of a folder, mapped into memory; they travel as names, and are opened where they arrive."""
+
+    def __init__(self, path: str, start: int, stop: int) -> None:
+        corpus = ShardedCorpus(path)
+        super().__init__(Chunk.from_orders(*corpus.orders(number)) for number in range(start, stop))
+        self.names = path, start, stop
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.names
+
+
+# Dask has to know what moving something would cost, and asks this; of classes of ours it would think they were empty.
+
+
+@sizeof.register(Chunk)
+def _bytes_of_chunk(chunk: Chunk) -> int:
+    return int(chunk.indptr.nbytes + chunk.indices.nbytes + chunk.values.nbytes)
+
+
+@sizeof.register(OpenShards)
+def _bytes_of_names(shards: OpenShards) -> int:
+    return sizeof(shards.names)
+
+
+@sizeof.register(TreeSum)
+def _bytes_of_sum(added: TreeSum) -> int:
+    return _bytes_of(vars(added))
+
+
+def _bytes_of(value: Any) -> int:
+    """Of arrays in containers and data classes."""
+    if is_dataclass(value) or isinstance(value, dict):
+        return _bytes_of(list((value if isinstance(value, dict) else vars(value)).values()))
+    if isinstance(value, list | tuple):
+        return sum(_bytes_of(item) for item in value)
+    return sizeof(value)
+
+
+def _run(client: Client, share: Share, function: Callable[..., Any], *args: Any) -> Future:
+    """A task that runs at the home of a share, or at another worker where this one is gone."""
     with warnings.catch_warnings():
         # Parameters are as large as they are, and are sent once.
         warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
-        return client.submit(function, *args, pure=False, workers=[home], allow_other_workers=True)
+        return client.submit(function, *args, pure=False, workers=[share.home], allow_other_workers=True)
 
 
-def _homes(client: Client, sizes: Sequence[Size]) -> list[str]:
-    """A worker for each chunk: neighbours together, so that their sums are made where they are, and equal shares."""
-    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
-    if not workers:
+def _placed(client: Client, share: Share, tasks: Sequence[Task]) -> Future:
+    """The chunks of a share, from the task of each."""
+    return _run(client, share, _together, *(_run(client, share, *task) for task in tasks))
+
+
+def _shares(client: Client, sizes: Sequence[Size]) -> list[Share]:
+    """Neighbouring chunks for each thread of each worker, with about as much work for one as for another."""
+    # Not `scheduler_info`: the client's own refresh of it, which leaves the workers out, may come in between.
+    homes = [address for address, n_threads in sorted(client.nthreads().items()) for _ in range(n_threads)]
+    if not homes:
         raise EngineLost("the Dask cluster has no workers: start some, or wait for them with client.wait_for_workers")
-    ends = np.cumsum([size.cells + 1 for size in sizes])
-    share = np.minimum((ends - 1) * len(workers) // ends[-1], len(workers) - 1)
-    return [workers[number] for number in share.tolist()]
+    costs = np.array([size.cells + 1.0 for size in sizes])
+    middles = np.cumsum(costs) - costs / 2  # a chunk belongs where its middle falls
+    edges = np.searchsorted(middles, costs.sum() * np.arange(len(homes)) / len(homes))
+    # Shares that begin at a branch of the tree have fewer branches to send.
+    branch = 2 ** int(np.log2(max(1.0, len(sizes) / (8 * len(homes)))))
+    edges = [*(np.rint(edges / branch).astype(int) * branch).tolist(), len(sizes)]
+    return [Share(home, *edge) for home, edge in zip(homes, pairwise(edges), strict=True) if edge[0] < edge[1]]
 
 
-def _finish(futures: Sequence[Future]) -> None:
+def _finish(client: Client, futures: Sequence[Future]) -> None:
     """Wait for all, and raise what went wrong in any."""
-    wait(futures)
+    with client.as_current():  # it need not be the one of the context
+        wait(futures)
     for future in futures:
         if future.status != "finished":
             future.result()
-
-
-# Dask collections --------------------------------------------------------------------------------------------
-
-
-def _cut_collection(client: Client, counts: Collection) -> tuple[list[Task], list[Size]]:
-    """Tasks that make chunks of the usual size from the blocks of a collection, whatever size these have."""
-    blocks = client.compute(_blocks(counts.values))
-    counts = replace(counts, values=None)  # the rest travels with the blocks
-    checked = [client.submit(_checked, block, counts, pure=False) for block in blocks]
-    facts = client.gather([client.submit(_block_facts, block, pure=False) for block in checked])
-    ends = np.cumsum([len(cells) for cells in facts])
-    cells = np.concatenate(facts)
-    if not len(cells):
-        raise ValueError(f"X has no documents, and {counts.owner} needs at least one")
-    tasks: list[Task] = []
-    sizes = []
-    for start in range(0, len(cells), SHARD_SIZE):
-        stop = min(start + SHARD_SIZE, len(cells))
-        first, last = np.searchsorted(ends, [start, stop - 1], side="right")
-        before = int(ends[first - 1]) if first else 0
-        tasks.append((_stacked, start - before, stop - start, *checked[first : last + 1]))
-        mine = cells[start:stop]
-        sizes.append(Size(stop - start, int(mine.sum()), int(np.count_nonzero(mine == 0))))
-    return tasks, sizes
-
-
-def _blocks(values: Any) -> list[Any]:
-    """Of an array, a data frame or a bag."""
-    if not hasattr(values, "rechunk"):
-        return list(values.to_delayed())
-    return list(values.rechunk({1: -1}).to_delayed().ravel())
-
-
-def _checked(block: Any, counts: Collection) -> sp.csr_array:
-    """A block as canonical counts; that of a bag is a list of documents."""
-    table = stack_documents(block) if isinstance(block, list) else block
-    if not table.shape[0]:
-        return sp.csr_array((0, counts.n_words), dtype=np.int32 if counts.integer else np.float64)
-    return check_counts(table, integer=counts.integer, owner=counts.owner, n_words=counts.n_words)
-
-
-def _block_facts(block: sp.csr_array) -> Array:
-    """Words of each document."""
-    return np.diff(block.indptr)
-
-
-def _stacked(start: int, n_documents: int, *blocks: sp.csr_array) -> Chunk:
-    """So many documents of these blocks, from this one on."""
-    whole = blocks[0] if len(blocks) == 1 else sp.vstack(blocks, format="csr")
-    rows = whole if whole.shape[0] == n_documents else whole[start : start + n_documents]
-    return Chunk(sp.csr_array(rows))
 
 
 @contextmanager

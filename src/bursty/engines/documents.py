@@ -13,6 +13,7 @@ over a tree whose shape depends on the number of chunks alone, so that they have
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -107,21 +108,53 @@ class Documents(ABC):
         return float(self.sum(_tokens))
 
 
+class TreeSum:
+    """The sum over neighbouring chunks, as far as it goes without the others.
+
+    All chunks are added as a tree: neighbours, then neighbours of these. What is here are the largest branches that
+    these chunks fill; so sums over neighbouring stretches can be made anywhere and joined in any order, and the bits
+    are those of one process.
+    """
+
+    def __init__(self, first: int = 0, n_chunks: float = math.inf) -> None:
+        self.first = self._next = first
+        self.n_chunks = n_chunks
+        self._branches: list[tuple[int, Any]] = []  # the first chunk of each, and its sum
+
+    def add(self, result: Any, size: int = 1) -> None:
+        """The next chunk's result, or that of a branch of so many chunks."""
+        start, self._next = self._next, self._next + size
+        while self._branches:
+            left = self._branches[-1][0]
+            width = start - left
+            if left % (2 * width) or self._next != min(left + 2 * width, self.n_chunks):
+                break
+            start, result = left, self._branches.pop()[1] + result
+        self._branches.append((start, result))
+
+    def join(self, right: TreeSum) -> None:
+        """The sum over the chunks that come next."""
+        starts = [start for start, _ in right._branches]
+        for (start, result), stop in zip(right._branches, [*starts[1:], right._next], strict=True):
+            self.add(result, stop - start)
+
+    @property
+    def value(self) -> Any:
+        """The sum, where no more chunks come: what is left over is added from the right."""
+        if not self._branches:
+            raise ValueError("there is nothing to add")
+        *others, (_, result) = self._branches
+        for _, left in reversed(others):
+            result = left + result
+        return result
+
+
 def total(results: Iterable[Any]) -> Any:
     """Add results pairwise: neighbours, then neighbours of these, as far as they go; few are alive at once."""
-    stack: list[tuple[int, Any]] = []
+    added = TreeSum()
     for result in results:
-        height = 0
-        while stack and stack[-1][0] == height:
-            result = stack.pop()[1] + result
-            height += 1
-        stack.append((height, result))
-    if not stack:
-        raise ValueError("there is nothing to add")
-    _, result = stack.pop()
-    while stack:
-        result = stack.pop()[1] + result
-    return result
+        added.add(result)
+    return added.value
 
 
 def _itself(chunk: Chunk, value: Any) -> Any:

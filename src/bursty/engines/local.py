@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -51,9 +51,10 @@ class LocalDocuments(Documents):
 
     def map(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Iterator[Any]:
         """In order, one at a time."""
-        for items in self._rows(columns):
+        for number, items in enumerate(self._rows(columns)):
             with threads.using(self.n_threads):
                 result = function(*items, **shared)
+            self._remember(number, items[0])
             del items
             yield result
 
@@ -84,6 +85,9 @@ class LocalDocuments(Documents):
     def _store(self, result: Any) -> Any:
         return result
 
+    def _remember(self, number: int, chunk: Chunk) -> None:
+        """The chunk itself remembers."""
+
 
 class StoredDocuments(LocalDocuments):
     """Chunks on disk: one is in memory while it is worked on, and what is kept is written beside them."""
@@ -102,6 +106,10 @@ class StoredDocuments(LocalDocuments):
 
     def _store(self, result: Array) -> StoredArray:
         return StoredArray(self._scratch, result)
+
+    def _remember(self, number: int, chunk: Chunk) -> None:
+        """For the next time that the chunk is opened."""
+        self.chunks[number].remember(chunk, self._scratch)
 
     def collect(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
         """The results wait on disk until all are there."""
@@ -137,6 +145,7 @@ class StoredChunk:
     def __init__(self, corpus: ShardedCorpus, number: int) -> None:
         self.corpus = corpus
         self.number = number
+        self._facts: StoredFacts | None = None
 
     def announce(self) -> None:
         """Ask the system to have the shard in memory soon."""
@@ -144,7 +153,16 @@ class StoredChunk:
 
     def open(self) -> Chunk:
         """Map the shard into memory; its order by word is there already."""
-        return Chunk.from_orders(*self.corpus.orders(self.number))
+        chunk = Chunk.from_orders(*self.corpus.orders(self.number))
+        if self._facts is not None:
+            chunk.recall(self._facts.open())
+        return chunk
+
+    def remember(self, chunk: Chunk, scratch: Scratch) -> None:
+        """Keep on disk what has been found out of the documents, where there is anything new."""
+        facts = chunk.facts()
+        if facts and (self._facts is None or facts.keys() != self._facts.names):
+            self._facts = StoredFacts(scratch, facts)
 
 
 class Scratch:
@@ -173,6 +191,36 @@ class StoredArray:
     def open(self) -> Array:
         """Map the file into memory; changes stay there."""
         return np.asarray(np.load(self.path, mmap_mode="c", allow_pickle=False))
+
+
+class StoredFacts:
+    """The facts of a chunk in one file: one look-up at a time, and faster than finding them out again."""
+
+    def __init__(self, scratch: Scratch, facts: dict[str, tuple[Array, ...]]) -> None:
+        self._layout = {name: [(array.dtype, array.nbytes) for array in arrays] for name, arrays in facts.items()}
+        parts = [array.view(np.uint8) for arrays in facts.values() for array in arrays]
+        padded = [np.pad(part, (0, -len(part) % _ALIGNED)) for part in parts]
+        self._bytes = StoredArray(scratch, np.concatenate(padded))
+
+    @property
+    def names(self) -> Set[str]:
+        """What there is."""
+        return self._layout.keys()
+
+    def open(self) -> dict[str, tuple[Array, ...]]:
+        """Map the file into memory, and cut it."""
+        flat, start, facts = self._bytes.open(), 0, {}
+        for name, layout in self._layout.items():
+            arrays = []
+            for dtype, size in layout:
+                arrays.append(flat[start : start + size].view(dtype))
+                start += size + -size % _ALIGNED
+            facts[name] = tuple(arrays)
+        return facts
+
+
+# Bytes; no number is larger.
+_ALIGNED = 8
 
 
 def _read(items: Sequence[Any]) -> list[Any]:
