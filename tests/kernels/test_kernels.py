@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import digamma, gammaln, logsumexp, polygamma
 
-from bursty.kernels import gather, maximise, normaliser, order, polya, posterior
+from bursty.kernels import gather, maximise, normaliser, order, polya, posterior, threads
 
 
 def both(kernel):
@@ -90,6 +90,31 @@ def test_tallies(matrix):
             out = np.full((17, 3), np.nan)
             kernel(csc.indptr, csc.indices, csc.data, labels, weights, rows, trace, out, 0, 17)
             np.testing.assert_allclose(out, dense.T @ traced, rtol=1e-13)
+
+
+def test_column_sums(monkeypatch):
+    monkeypatch.setattr(threads, "MIN_WORK", 1)
+    table = np.random.default_rng(0).random((2500, 3))
+    with threads.using(1):
+        alone = gather.column_sums(table)
+    with threads.using(2):
+        np.testing.assert_array_equal(gather.column_sums(table), alone)
+    np.testing.assert_allclose(alone, table.sum(axis=0), rtol=1e-13)
+    np.testing.assert_array_equal(gather.column_sums(table[:0]), 0.0)
+    for kernel in both(gather.block_sums):
+        sums = np.empty((3, 3))
+        kernel(table, sums, 0, 3)
+        np.testing.assert_allclose(sums.sum(axis=0), alone, rtol=1e-13)
+
+
+def test_copy_rows():
+    table, rows = np.arange(12.0).reshape(4, 3), np.array([3, 0, 3], dtype=np.int32)
+    np.testing.assert_array_equal(gather.rows_of(table, rows), table[rows])
+    for kernel in both(gather.copy_rows):
+        out = np.full((3, 3), np.nan)
+        kernel(table, rows, out, 1, 3)
+        np.testing.assert_array_equal(out[1:], table[rows[1:]])
+        assert np.isnan(out[0]).all()
 
 
 def test_certain_labels():
@@ -326,9 +351,14 @@ def test_soft_max(resp):
     joint = log_prob / 5.0 + log_weights
     with np.errstate(invalid="ignore"):
         expected = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
-    expected[2] = np.exp(log_weights)
-    for kernel in both(posterior.soft_max):
+    expected[2] = np.exp(log_weights) / np.exp(log_weights).sum()
+    for join, share_out in zip(both(posterior.join), both(posterior.share_out), strict=True):
         table, evidence = log_prob.copy(), np.empty(6)
-        kernel(table, log_weights, 0.2, evidence, 0, 6)
+        join(table, log_weights, 0.2, evidence, 0, 6)
+        table = np.exp(table)
+        share_out(table, evidence, 0, 6)
         np.testing.assert_allclose(table, expected, rtol=1e-9, atol=1e-300)
         np.testing.assert_allclose(evidence, logsumexp(joint, axis=1), rtol=1e-12)
+    table, evidence = posterior.posterior(log_prob.copy(), log_weights, 5.0)
+    np.testing.assert_allclose(table, expected, rtol=1e-9, atol=1e-300)
+    np.testing.assert_allclose(evidence, logsumexp(joint, axis=1), rtol=1e-12)

@@ -30,7 +30,7 @@ from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics
 from bursty.families.edcm import add_smoothing
 from bursty.families.multinomial import documents_of_tokens
 from bursty.families.urn import S_MAX, S_MIN, LengthUrn, add_length_term, limits, solve_total, tails
-from bursty.kernels import maximise, polya, threads
+from bursty.kernels import gather, maximise, polya, threads
 
 Array = np.ndarray[Any, Any]
 
@@ -60,7 +60,7 @@ class DCMParameters(Parameters):
     @cached_property
     def s(self) -> Array:
         """Sum of alpha: K."""
-        return threads.column_sums(self.alpha)
+        return gather.column_sums(self.alpha)
 
 
 class DCMFamily(Family[DCMStatistics, DCMParameters]):
@@ -187,7 +187,7 @@ class _WordUrns:
     """
 
     def __init__(self, types: Array, repeats: Levels) -> None:
-        self.types, self.repeats, self.tails, self.totals = types, repeats, tails(repeats), threads.column_sums(types)
+        self.types, self.repeats, self.tails, self.totals = types, repeats, tails(repeats), gather.column_sums(types)
         pairs = maximise.repeated_pairs(repeats.first, types, self.tails)
         self.pair_first, self.components, self.single = pairs
         n_words = len(types)

@@ -29,7 +29,7 @@ from bursty.engines import Chunk, Levels, Resp
 from bursty.families import normaliser
 from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, log_normal_copies
 from bursty.families.urn import add_length_term, solve_total
-from bursty.kernels import threads
+from bursty.kernels import gather, threads
 
 Array = np.ndarray[Any, Any]
 
@@ -51,7 +51,7 @@ class EDCMParameters(Parameters):
     @cached_property
     def s(self) -> Array:
         """Sum of beta: K."""
-        return threads.column_sums(self.beta)
+        return gather.column_sums(self.beta)
 
 
 class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
@@ -67,7 +67,7 @@ class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
         self, stats: EDCMStatistics, *, smoothing: float = 0.0, start: EDCMParameters | None = None
     ) -> EDCMParameters:
         """One equation for s, then beta in proportion to the statistics: [Elkan2006] eq. 5 and 6."""
-        totals = threads.column_sums(stats.types)
+        totals = gather.column_sums(stats.types)
         s = solve_total(totals, stats.lengths, None if start is None else start.s)
         scale = np.divide(s, totals, out=np.zeros_like(s), where=totals > 0)
         beta = threads.apply(np.multiply, stats.types, scale)

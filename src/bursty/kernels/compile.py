@@ -32,3 +32,8 @@ event.register("numba:compile", _Announcer())
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile without the GIL, cached, with NumPy's rules for division by zero."""
     return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """The same, and put into every kernel that calls it: for small ones in their inner loops."""
+    return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function)

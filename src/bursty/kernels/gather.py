@@ -10,7 +10,69 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from bursty.kernels import threads
 from bursty.kernels.compile import kernel
+from bursty.kernels.prefetch import prefetch
+
+Array = np.ndarray[Any, Any]
+
+# Rows that are added up before the sums are.
+_BLOCK = 1024
+# A row is asked for so many cells ahead: the first three times eight numbers of it, which is how they come.
+_AHEAD = 32
+_LINE = 8
+_LINES = 3
+
+
+@kernel
+def copy_rows(table, rows, out, start, stop):
+    """``out[start:stop] = table[rows[start:stop]]``."""
+    for place in range(start, stop):
+        source, target = table[rows[place]], out[place]
+        for k in range(table.shape[1]):
+            target[k] = source[k]
+
+
+def rows_of(table: Array, rows: Array) -> Array:
+    """``table[rows]``, on several threads."""
+    out = np.empty((len(rows), table.shape[1]))
+    threads.run(copy_rows, np.arange(len(rows) + 1) * np.int64(table.shape[1]), table, rows, out)
+    return out
+
+
+@kernel
+def block_sums(table, out, start, stop):
+    """Sum of the rows of each block of `_BLOCK`, for the blocks from start to stop."""
+    for block in range(start, stop):
+        total = out[block]
+        for k in range(table.shape[1]):
+            total[k] = 0.0
+        for row in range(block * _BLOCK, min(len(table), (block + 1) * _BLOCK)):
+            for k in range(table.shape[1]):
+                total[k] += table[row, k]
+
+
+def column_sums(table: Array) -> Array:
+    """``table.sum(axis=0)``, block by block: the same bits for any threads."""
+    n_blocks = -(-len(table) // _BLOCK)
+    sums = np.empty((n_blocks, table.shape[1]))
+    threads.run(block_sums, np.arange(n_blocks + 1) * np.int64(_BLOCK * table.shape[1]), table, sums)
+    return sums.sum(axis=0)
+
+
+@kernel
+def ask_ahead(indices, cell, n_cells, table):
+    """Ask for rows well before they are needed, since they lie all over a large table; short ones are near anyhow."""
+    n_columns = np.int64(table.shape[1])
+    if n_columns >= _LINE:
+        for ahead in range(_AHEAD, _AHEAD + n_cells):
+            far = indices[min(cell + ahead, len(indices) - 1)] * n_columns
+            for line in range(_LINES):
+                prefetch(table, far + line * _LINE)
 
 
 @kernel
@@ -27,6 +89,7 @@ def sum_rows(indptr, indices, table, out, start, stop):
             total[k] = 0.0
         cell, end = indptr[row], indptr[row + 1]
         while cell + 4 <= end:
+            ask_ahead(indices, cell, 4, table)
             first, second = table[indices[cell]], table[indices[cell + 1]]
             third, fourth = table[indices[cell + 2]], table[indices[cell + 3]]
             for k in range(n_columns):
@@ -52,6 +115,7 @@ def sum_weighted_rows(indptr, indices, values, table, out, start, stop):
             total[k] = 0.0
         cell, end = indptr[row], indptr[row + 1]
         while cell + 2 <= end:
+            ask_ahead(indices, cell, 2, table)
             first, second = table[indices[cell]], table[indices[cell + 1]]
             a, b = values[cell], values[cell + 1]
             for k in range(n_columns):

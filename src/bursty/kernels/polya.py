@@ -146,8 +146,7 @@ def log_rising_table(first: Array, values: Array, alpha: Array) -> Array:
     table = np.empty((len(values), alpha.shape[1]))
     cost = first * np.int64(alpha.shape[1])
     threads.run(rising_steps, cost, first, values, alpha, table)
-    with np.errstate(divide="ignore"):
-        np.log(table, out=table)
+    threads.apply(np.log, table, out=table)
     threads.run(add_up_steps, cost, first, values, alpha, table)
     return table
 

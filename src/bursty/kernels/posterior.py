@@ -14,32 +14,35 @@ Array = np.ndarray[Any, Any]
 
 
 @kernel
-def soft_max(log_prob, log_weights, inverse_temperature, log_evidence, start, stop):
-    """Turn log-probabilities into responsibilities, in place, for the documents from start to stop.
+def join(log_prob, log_weights, inverse_temperature, largest, start, stop):
+    """Turn log-probabilities into those of document and component together, less the largest of each document.
 
-    Equivalent to ``joint = log_prob / T + log_weights; log_evidence = logsumexp(joint); log_prob = exp(joint -
-    log_evidence)``, row by row. A document that no component can make gets the mixing weights.
+    Equivalent to ``joint = log_prob / T + log_weights; largest = joint.max(axis=1); log_prob = joint - largest``. A
+    document that no component can make gets the mixing weights.
     """
     n_components = log_prob.shape[1]
     for row in range(start, stop):
         joint = log_prob[row]
-        largest = -math.inf
+        most = -math.inf
         for k in range(n_components):
             joint[k] = joint[k] * inverse_temperature + log_weights[k]
-            largest = max(largest, joint[k])
-        if largest == -math.inf:
-            for k in range(n_components):
-                joint[k] = math.exp(log_weights[k])
-            log_evidence[row] = -math.inf
-            continue
+            most = max(most, joint[k])
+        largest[row] = most
+        for k in range(n_components):
+            joint[k] = joint[k] - most if most > -math.inf else log_weights[k]
+
+
+@kernel
+def share_out(joint, log_evidence, start, stop):
+    """Divide each document's row by its sum, and add the logarithm of that to its evidence."""
+    for row in range(start, stop):
         total = 0.0
-        for k in range(n_components):
-            joint[k] = math.exp(joint[k] - largest)
-            total += joint[k]
+        for k in range(joint.shape[1]):
+            total += joint[row, k]
         inverse = 1.0 / total
-        for k in range(n_components):
-            joint[k] *= inverse
-        log_evidence[row] = largest + math.log(total)
+        for k in range(joint.shape[1]):
+            joint[row, k] *= inverse
+        log_evidence[row] += math.log(total)
 
 
 def posterior(log_prob: Array, log_weights: Array, temperature: float = 1.0) -> tuple[Array, Array]:
@@ -48,6 +51,9 @@ def posterior(log_prob: Array, log_weights: Array, temperature: float = 1.0) -> 
     The temperature divides the log-probabilities only, not the log-weights ([Elkan2006] eq. 7).
     """
     log_evidence = np.empty(len(log_prob))
-    cost = np.arange(len(log_prob) + 1) * np.int64(10 * log_prob.shape[1])
-    threads.run(soft_max, cost, log_prob, log_weights, 1.0 / temperature, log_evidence)
-    return log_prob, log_evidence
+    cost = np.arange(len(log_prob) + 1) * np.int64(log_prob.shape[1])
+    threads.run(join, cost, log_prob, log_weights, 1.0 / temperature, log_evidence)
+    # NumPy's vectorised exponential beats one in the loop.
+    resp = threads.apply(np.exp, log_prob, out=log_prob)
+    threads.run(share_out, cost, resp, log_evidence)
+    return resp, log_evidence

@@ -68,44 +68,24 @@ def run(kernel: Callable[..., Any], cost: Array, *args: Any) -> None:
         future.result()
 
 
-def apply(function: Callable[..., Any], table: Array, *operands: Any) -> Array:
-    """``function(table, *operands)`` for a NumPy function that works element by element.
+def apply(function: Callable[..., Any], table: Array, *operands: Any, out: Array | None = None) -> Array:
+    """``function(table, *operands, out=out)`` for a NumPy function that works element by element.
 
     In blocks of rows that do not depend on the number of threads: NumPy's vector loops may give another last bit to
     an element that falls into their remainder.
     """
-    out = np.empty_like(table)
-
-    def work(block: int, rows: slice) -> None:
-        with np.errstate(divide="ignore"):  # threads do not inherit the caller's
-            function(table[rows], *operands, out=out[rows])
-
-    _by_block(work, table)
-    return out
-
-
-def column_sums(table: Array) -> Array:
-    """``table.sum(axis=0)``, by the same blocks."""
-    sums = np.empty((len(_edges(table)) - 1, table.shape[1]))
-    _by_block(lambda block, rows: np.sum(table[rows], axis=0, out=sums[block]), table)
-    return sums.sum(axis=0)
-
-
-def _edges(table: Array) -> Array:
-    """Where blocks of rows begin that fit a core's cache."""
+    result = np.empty_like(table) if out is None else out
     rows = max(1, BLOCK // max(1, table.shape[1]))
-    return np.append(np.arange(0, len(table), rows), len(table))
-
-
-def _by_block(work: Callable[[int, slice], Any], table: Array) -> None:
-    """Call ``work(number, rows)`` for every block of rows."""
-    edges = _edges(table)
+    edges = np.append(np.arange(0, len(table), rows), len(table))
 
     def blocks(start: int, stop: int) -> None:
-        for block in range(start, stop):
-            work(block, slice(edges[block], edges[block + 1]))
+        with np.errstate(divide="ignore", under="ignore"):  # threads do not inherit the caller's
+            for block in range(start, stop):
+                place = slice(edges[block], edges[block + 1])
+                function(table[place], *operands, out=result[place])
 
     run(blocks, edges * np.int64(table.shape[1]))
+    return result
 
 
 @lru_cache(maxsize=1)
