@@ -1,7 +1,8 @@
 """Time and memory of `BayesClassifier` on 20 newsgroups, beside scikit-learn's MultinomialNB in the same run.
 
-Calls are interleaved and medians taken, so that a busy machine slows all alike; ratios are what counts. Memory is
-what is kept after fitting and the most that is held while fitting, in tables of classes x words (8 bytes a cell).
+Calls are interleaved and medians taken, so that a busy machine slows all alike; ratios are what counts. Memory is above
+the documents, in tables of classes x words (8 bytes a cell): what is kept after fitting, the statistics and the sample
+of documents in it (for `partial_fit`), and the most that is held while fitting and while predicting.
 
     python -m benchmarks.classify_speed
 """
@@ -40,6 +41,7 @@ def main() -> None:
         "EDCM": BayesClassifier("edcm", smoothing=0.01),
         "DCM": BayesClassifier("dcm", smoothing=0.01),
         "C-DCM": BayesClassifier("dcm", smoothing=0.01, complement=True),
+        "M, learned": BayesClassifier("multinomial"),
         "EDCM, learned": BayesClassifier("edcm"),
         "DCM, learned": BayesClassifier(),
     }
@@ -48,20 +50,23 @@ def main() -> None:
     for _ in range(arguments.repeats + 1):
         for name, model in models.items():
             fit[name].append(seconds(model.fit, data[0], data[1]))
+            model.predict(data[2])  # the first one pays for memory that fitting has just given back
             predict[name].append(seconds(model.predict, data[2]))
     print(f"20 newsgroups: {len(train):,} and {len(test):,} documents, {X.shape[1]:,} words, 20 classes")
-    header = ("fit ms", "ratio", "target", "predict ms", "ratio", "target", "kept", "peak")
+    table = 8 * 20 * X.shape[1]
+    sizes = [sum(part.nbytes for part in (M.data, M.indices, M.indptr)) / table for M in (data[0], data[2])]
+    print(f"memory in tables of {table / 1e6:.1f} MB; the documents are {sizes[0]:.2f} and {sizes[1]:.2f}")
+    header = ("fit ms", "ratio", "target", "predict ms", "ratio", "target", "kept", "of it sums", "fit", "predict")
     print(" " * 16 + "".join(f"{title:>11s}" for title in header))
     base = np.median(fit["MultinomialNB"][1:]), np.median(predict["MultinomialNB"][1:])
-    table = 8 * 20 * X.shape[1]
     for name, model in models.items():
         times = np.median(fit[name][1:]), np.median(predict[name][1:])
         target = [f"{value:g}" for value in TARGETS[name]] if name in TARGETS else ["", ""]
-        kept, peak = memory(model, data[0], data[1])
+        held = [f"{size / table:.2f}" for size in memory(model, *data)]
         row = (
             *(f"{times[0] * 1e3:.0f}", f"{times[0] / base[0]:.2f}", target[0]),
             *(f"{times[1] * 1e3:.1f}", f"{times[1] / base[1]:.2f}", target[1]),
-            *(f"{kept / table:.1f}", f"{peak / table:.1f}"),
+            *held,
         )
         print(f"{name:16s}" + "".join(f"{cell:>11s}" for cell in row))
 
@@ -72,16 +77,23 @@ def seconds(function, *arguments) -> float:
     return time.perf_counter() - start
 
 
-def memory(model, X, y) -> tuple[int, int]:
-    """Bytes that fitting keeps, and the most it holds."""
+def memory(model, X, y, X_test) -> tuple[int, int, int, int]:
+    """Bytes that fitting keeps, those of them that are statistics, and the most that fitting and predicting hold."""
     for name in [name for name in vars(model) if name.startswith("_") or name.endswith("_")]:
         delattr(model, name)
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     model.fit(X, y)
-    kept, peak = tracemalloc.get_traced_memory()
+    kept, fitting = tracemalloc.get_traced_memory()
+    tracemalloc.reset_peak()
+    model.predict(X_test)
+    predicting = tracemalloc.get_traced_memory()[1]
+    with_sums = tracemalloc.get_traced_memory()[0]
+    sums = vars(model).pop("_seen", None)
+    del sums
+    freed = with_sums - tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    return kept - before, peak - before
+    return kept - before, freed, fitting - before, predicting - before
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ from bursty.models.classify.labels import Targets
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.seen import Seen
 from bursty.models.classify.smoothing import Constant, Shrinkage
+from bursty.models.classify.sums import Kept
 from bursty.models.classify.transforms import Transform
 from bursty.models.dcmlda import DCMLDA
 from bursty.models.dpmfs import DPMFS
@@ -68,7 +69,7 @@ _PARTS = (
     *(Levels, em.Expectation, em.State, Selection),
     *(MultinomialParameters, DCMParameters, EDCMParameters, VMFParameters),
     *(MultinomialStatistics, DCMStatistics, EDCMStatistics, VMFStatistics),
-    *(Constant, Layout, Sample, Seen, Shrinkage, Targets, Temperature, Transform),
+    *(Constant, Kept, Layout, Sample, Seen, Shrinkage, Targets, Temperature, Transform),
 )
 #: What a file may hold, under the name it has there. A name stays for ever, or old files cannot be read.
 CLASSES: Mapping[str, type] = {
@@ -183,14 +184,14 @@ def _portable(model: Any) -> Any:
 def _walk(value: Any) -> Iterator[Any]:
     """The listed objects inside a value, itself first."""
     yield value
-    if isinstance(value, dict):
-        inner = list(value.values())
+    if isinstance(value, dict | list):
+        inner = list(value.values() if isinstance(value, dict) else value)
     elif is_dataclass(value):
         inner = [getattr(value, field.name) for field in fields(value)]
     else:
         inner = list(vars(value).values())
     for item in inner:
-        if isinstance(item, dict) or type(item) in CLASSES.values():
+        if isinstance(item, dict | list) or type(item) in CLASSES.values():
             yield from _walk(item)
 
 
@@ -211,6 +212,15 @@ def _check_sizes(part: Any, n_words: int) -> None:
     elif isinstance(part, Targets):
         _expect(part.codes is None or _inside(part.codes, len(part.classes)), part)
         _expect(part.table is None or part.table.shape[1] == len(part.classes), part)
+    elif isinstance(part, Kept):
+        _check_kept(part, (1, n_words))
+    elif isinstance(part, Seen):
+        _expect(part.documents.ndim == 2 and part.documents.shape[1] == len(part.stats), part)
+        _expect(part.document_frequency.shape == (n_words,), part)
+    elif isinstance(part, Statistics) and isinstance(getattr(part, fields(part)[0].name), Kept):
+        sums = [getattr(part, field.name) for field in fields(part)]
+        widths = {len(one.columns if isinstance(one, Kept) else one) for one in sums}
+        _expect(len(widths) == 1 and sums[0].n_items == n_words and sums[0].values is None, part)
     elif isinstance(part, Parameters | Statistics):
         arrays = [getattr(part, field.name) for field in fields(part)]
         arrays = [array for array in arrays if isinstance(array, np.ndarray)]
@@ -229,6 +239,15 @@ def _check_levels(levels: Levels, numbers: tuple[int, ...]) -> None:
     if len(items):
         _expect(items[0] >= 0 and items[-1] < levels.n_items and values.min() >= 0, levels)
         _expect(bool(np.all(np.diff(items) >= 0)), levels)
+
+
+def _check_kept(sums: Kept, numbers: tuple[int, ...]) -> None:
+    """Rows in order, with items below a number that is one of these, and as many sums in each column."""
+    rows = [sums.items, *sums.columns, *([] if sums.values is None else [sums.values])]
+    _expect(sums.items.dtype == np.int32 and all(row.ndim == 1 and row.dtype.kind in "iuf" for row in rows), sums)
+    _expect(len({len(row) for row in rows}) == 1 and sums.n_items in numbers, sums)
+    if len(sums.items):
+        _expect(sums.items[0] >= 0 and sums.items[-1] < sums.n_items and bool(np.all(np.diff(sums.keys) > 0)), sums)
 
 
 def _check_topics(model: TopicModel) -> None:

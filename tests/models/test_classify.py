@@ -21,9 +21,10 @@ from bursty.families import DCM, EDCM, FAMILIES, Multinomial
 from bursty.models.classify import BayesClassifier
 from bursty.models.classify.heldout import SAMPLE_SIZE, Sample
 from bursty.models.classify.labels import check_targets
-from bursty.models.classify.layout import Layout, map_columns
+from bursty.models.classify.layout import Layout
 from bursty.models.classify.presets import NAMES
-from bursty.models.classify.smoothing import Constant, Shrinkage
+from bursty.models.classify.smoothing import Constant, Shrinkage, fit_groups
+from bursty.models.classify.sums import Classes, Kept, full, of_tables, summarize
 
 FAMILY_NAMES = ["multinomial", "dcm", "edcm"]
 
@@ -188,6 +189,10 @@ def test_learned_prior_is_a_power_of_the_shares():
     differences = np.diff(model.class_log_prior_) / np.diff(np.log(model.class_count_))
     np.testing.assert_allclose(differences[0], differences[1], rtol=1e-9)
     assert np.exp(model.class_log_prior_).sum() == pytest.approx(1.0)
+    named = BayesClassifier(class_prior="auto", calibrate="temperature").fit(X[rows], y[rows])
+    np.testing.assert_array_equal(named.class_log_prior_, model.class_log_prior_)
+    for untouched in (BayesClassifier(calibrate="temperature"), BayesClassifier(smoothing=0.01)):
+        np.testing.assert_allclose(untouched.fit(X[rows], y[rows]).class_log_prior_, np.log([1 / 3] * 3))
     given_ = BayesClassifier(class_prior="empirical").fit(X[rows], y[rows])
     np.testing.assert_allclose(np.exp(given_.class_log_prior_), np.array([30, 12, 6]) / 48)
 
@@ -251,15 +256,55 @@ def test_partial_fit_continues_fit_and_takes_classes_that_come_later(data):
 
 @pytest.mark.parametrize("family", FAMILY_NAMES)
 def test_complement_statistics_are_those_of_the_other_classes(data, family):
-    from bursty.engines import Assignment, Chunk
+    from bursty.engines import Chunk
 
     X, y = data
     base, chunk = FAMILIES[family], Chunk(X)
-    stats = base.summarize(chunk, Assignment(y.astype(np.int32), 3, np.ones(len(y))))
-    others = base.summarize(chunk, (y[:, None] != np.arange(3)).astype(float))
-    mine = map_columns(stats, Layout(complement=True, multilabel=False).groups)
-    for params in zip(vars(base.update(mine)).values(), vars(base.update(others)).values(), strict=True):
+    others = base.update(base.summarize(chunk, (y[:, None] != np.arange(3)).astype(float)))
+    kept = summarize(base, X, check_targets(y, len(y), "test"), np.ones((len(y), 1)))
+    mine = fit_groups(base, Layout(complement=True, multilabel=False), Classes(kept))
+    for params in zip(vars(mine).values(), vars(others).values(), strict=True):
         np.testing.assert_allclose(*params, rtol=1e-9)
+
+
+@pytest.mark.parametrize("family", [*FAMILY_NAMES, "vonmisesfisher"])
+def test_kept_statistics_are_those_of_the_documents(data, family):
+    """Sums of two batches, of each class and of all, and without documents held out: as summarized in one go."""
+    from bursty.engines import Assignment, Chunk
+
+    X, y = data
+    base, weights = FAMILIES[family], np.random.default_rng(0).random((len(y), 2)) + 0.5
+    weights[:, 0] = 1.0
+    targets = check_targets(y, len(y), "test", [0, 1, 2])
+
+    def kept(rows):
+        return summarize(base, sp.csr_array(X[rows]), targets[rows], weights[rows])
+
+    def direct(rows, column):
+        return base.summarize(Chunk(sp.csr_array(X[rows])), Assignment.single(weights[rows, column]))
+
+    def assert_equal(stats, expected):
+        a, b = base.update(stats), base.update(expected)
+        for left, right in zip(vars(a).values(), vars(b).values(), strict=True):
+            np.testing.assert_allclose(left, right, rtol=1e-7, atol=1e-12)
+
+    whole, some = np.arange(len(y)), np.arange(0, len(y), 3)
+    both = [a + b for a, b in zip(kept(whole[:40]), kept(whole[40:]), strict=True)]
+    rest = np.setdiff1d(whole, some)
+    for column in (0, 1):
+        held_out = Classes(both, column, kept(some))
+        assert_equal(full(both, column), direct(whole, column))
+        assert_equal(held_out.everything(), direct(rest, column))
+        for k in range(3):
+            assert_equal(held_out[k], direct(rest[y[rest] == k], column))
+    tables = [base.summarize(Chunk(X), Assignment(y.astype(np.int32), 3, weights[:, c].copy())) for c in (0, 1)]
+    for mine, old in zip(both, of_tables(tables), strict=True):
+        assert_equal(full([old], 1), full([mine], 1))
+    first = next(iter(vars(both[0]).values()))
+    if family != "vonmisesfisher":
+        assert isinstance(first, Kept)
+        assert first.columns[0].dtype == np.uint8 or first.columns[0].dtype == np.uint16
+        assert first.columns[1].dtype == np.float64
 
 
 @given(st.integers(1, 40), st.lists(st.integers(1, 40), min_size=1, max_size=5))
@@ -588,13 +633,31 @@ def test_input_is_left_alone(data):
 
 
 @given(st.integers(0, 10**6))
+def test_condense_is_its_oracle(seed):
+    from bursty.kernels import select
+
+    rng = np.random.default_rng(seed)
+    X = sp.csr_array(rng.poisson(0.7, size=(6, 9)).astype(np.int32))
+    known = rng.random(9) < 0.6
+    for run in (select.condense, getattr(select.condense, "py_func", select.condense)):
+        indptr, indices, values = np.empty_like(X.indptr), np.empty_like(X.indices), np.empty_like(X.data)
+        place, words = np.where(known, np.int32(-1), np.int32(-2)), np.empty(9, dtype=np.int32)
+        args = X.indptr, X.indices, X.data, place, indptr, indices, values, words
+        kept, n_words = run(*args)
+        local = sp.csr_array((values[:kept], indices[:kept], indptr), shape=(6, n_words))
+        np.testing.assert_array_equal(local.toarray(), X.toarray()[:, words[:n_words]])
+        np.testing.assert_array_equal(np.sort(words[:n_words]), np.flatnonzero(known & (X.toarray().sum(axis=0) > 0)))
+        np.testing.assert_array_equal(place, np.where(known, -1, -2))
+
+
+@given(st.integers(0, 10**6))
 def test_keep_known_is_its_oracle(seed):
     from bursty.kernels import select
 
     rng = np.random.default_rng(seed)
     X = sp.csr_array(rng.poisson(0.7, size=(5, 7)).astype(np.int32))
     known = rng.random(7) < 0.6
-    for function in (select.keep_known, select.keep_known.py_func):
+    for function in (select.keep_known, getattr(select.keep_known, "py_func", select.keep_known)):
         indptr, indices, values = (np.zeros(size, np.int32) for size in (6, X.nnz + 1, X.nnz + 1))
         kept = function(X.indptr, X.indices, X.data, known, indptr, indices, values)
         found = sp.csr_array((values[:kept], indices[:kept], indptr), shape=X.shape)

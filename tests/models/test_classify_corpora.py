@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.metrics import log_loss
@@ -39,6 +41,29 @@ def test_default_beats_tuned_naive_bayes_on_small_classes(named, name):
     theirs, ours = np.mean(accuracy, axis=0)
     assert ours > theirs
     assert np.mean(loss, axis=0)[1] < np.mean(loss, axis=0)[0]
+
+
+def test_memory_is_two_tables_above_the_documents(named):
+    """And, where smoothing is learned, above the statistics and the sample that are kept for the next batch."""
+    corpus = named("20news-18828", min_df=2)
+    X, y = corpus.counts, corpus.labels
+    some = X[::5]
+    documents, table = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes, 8 * X.shape[1] * 20
+    for family in ("multinomial", "edcm", "dcm"):
+        for smoothing in (0.01, None):
+            model = BayesClassifier(family, smoothing=smoothing)
+            model.fit(X[::20], y[::20]).predict(X[:5])  # compiles
+            del model.parameters_, model._seen
+            tracemalloc.start()
+            model.fit(X, y)
+            kept, fitting = tracemalloc.get_traced_memory()
+            tracemalloc.reset_peak()
+            model.predict(some)
+            predicting = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            sums = kept - table
+            assert sums < documents
+            assert max(fitting, predicting) - (0 if smoothing else sums) < 2 * table, (family, smoothing)
 
 
 def test_reuters_break_even(named):

@@ -6,11 +6,15 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 from sklearn.utils.estimator_checks import check_estimator
 
+from bursty.engines import get_engine
+from bursty.inference import mcem
 from bursty.inference import topics as methods
 from bursty.kernels import threads
 from bursty.metrics import topics as measures
 from bursty.models.lda import LDA
+from bursty.samplers import lda
 from bursty.samplers.tokens import item_levels, length_levels
+from bursty.validation import check_counts
 from samplers import oracles_topics as oracles
 
 N_WORDS = 40
@@ -171,3 +175,22 @@ def test_coherence_prefers_real_topics(corpus, fitted):
 def test_bad_parameters(corpus, options, message):
     with pytest.raises(ValueError, match=message):
         LDA(**{"n_components": 3, **options}).fit(corpus)
+
+
+def test_words_are_not_counted_twice(corpus, monkeypatch):
+    """A second call of `sweeps` knows the counts that the first ended with, and gets the same as if it did not."""
+    params = lda.Hyperparameters(np.full(3, 0.5), np.full(N_WORDS, 0.1))
+    results, counted = [], []
+    count = methods._word_topics
+    monkeypatch.setattr(methods, "_word_topics", lambda *args, **options: counted.append(1) or count(*args, **options))
+    for forget in (False, True):
+        chains = mcem.Chains.start(get_engine("local", 1).place(check_counts(corpus)), 3, 4)
+        method = methods.LDAMethod("all")
+        for _ in range(3):
+            stats = method.sweeps(chains, params, 2)
+            if forget:
+                chains.counted = None
+        results.append((chains.gather().tobytes(), stats.word_topics.tobytes(), stats.log_joint))
+        counted.append(0)
+    assert results[0] == results[1]
+    assert counted == [1, 0, 1, 1, 1, 0]

@@ -20,3 +20,30 @@ def keep_known(indptr, indices, values, known, new_indptr, new_indices, new_valu
             kept += known[indices[cell]]
         new_indptr[row + 1] = kept
     return kept
+
+
+@kernel
+def condense(indptr, indices, values, place, new_indptr, new_indices, new_values, words):
+    """Copy the cells of known words, the words numbered as they come; returns how many cells and words there are.
+
+    ``place`` has -1 for each known word and -2 for the others, in the end as in the beginning; ``words[i]`` is the
+    word of number i. Equivalent to ``matrix[:, words]`` with ``words`` the known ones that occur, in the order they do.
+    """
+    kept, n_words = 0, 0
+    new_indptr[0] = 0
+    for row in range(len(indptr) - 1):
+        for cell in range(indptr[row], indptr[row + 1]):
+            number = place[indices[cell]]
+            if number == -1:
+                number = n_words
+                place[indices[cell]] = number
+                words[number] = indices[cell]
+                n_words += 1
+            if number >= 0:
+                new_indices[kept] = number
+                new_values[kept] = values[cell]
+                kept += 1
+        new_indptr[row + 1] = kept
+    for number in range(n_words):
+        place[words[number]] = -1
+    return kept, n_words

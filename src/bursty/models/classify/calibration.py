@@ -24,8 +24,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.special import expit, log_expit
+
+from bursty.engines import Chunk
 
 Array = np.ndarray[Any, Any]
 
@@ -54,13 +55,10 @@ class Fitted:
     loss: float
 
 
-def document_features(counts: sp.csr_array, idf: Array) -> Array:
+def document_features(chunk: Chunk, idf: Array) -> Array:
     """1, log(1 + n) and log(1 + m) of each document."""
-    n_documents = counts.shape[0]
-    rows = np.repeat(np.arange(n_documents), np.diff(counts.indptr))
-    tokens = np.bincount(rows, weights=counts.data, minlength=n_documents)
-    squares = np.bincount(rows, weights=(counts.data * idf[counts.indices]) ** 2, minlength=n_documents)
-    return np.column_stack([np.ones(n_documents), np.log1p(tokens), np.log1p(np.sqrt(squares))])
+    squares = chunk.row_sums((chunk.values * idf[chunk.indices]) ** 2)
+    return np.column_stack([np.ones(chunk.n_documents), np.log1p(chunk.lengths), np.log1p(np.sqrt(squares))])
 
 
 def fit_temperature(

@@ -27,39 +27,23 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from bursty.engines import Chunk, Documents, get_engine
-from bursty.families.base import Parameters
 from bursty.kernels import threads
 from bursty.models.classify import explain as explaining
 from bursty.models.classify import priors
 from bursty.models.classify.calibration import Temperature
-from bursty.models.classify.heldout import LEAST_HELD_OUT, HeldOut, Problem, Sample, drop_words
+from bursty.models.classify.evidence import drop_words
+from bursty.models.classify.heldout import LEAST_HELD_OUT, HeldOut, Problem, Sample, parameters
 from bursty.models.classify.labels import Targets, check_targets
-from bursty.models.classify.layout import Layout, map_columns
+from bursty.models.classify.layout import Layout
 from bursty.models.classify.presets import preset
-from bursty.models.classify.scoring import Scorer, score
+from bursty.models.classify.scoring import Model, Scorer, score
 from bursty.models.classify.seen import Seen, see
-from bursty.models.classify.settings import Settings
-from bursty.models.classify.smoothing import Shrinkage, Smoothing, Urns
+from bursty.models.classify.settings import HiddenParameter, Settings, holds_integers
+from bursty.models.classify.smoothing import Smoothing
 from bursty.models.classify.transforms import Transform
 from bursty.validation import check_counts, check_input, check_weights, warn_empty
 
 Array = np.ndarray[Any, Any]
-
-
-class _Parameter:
-    """A parameter that is not an attribute: kept in the instance, listed by get_params, unseen by hasattr.
-
-    scikit-learn takes whatever has a ``transform`` for a transformer, and a parameter of that name is none.
-    """
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        raise AttributeError(f"{self.name} is a parameter of this classifier, not a method: see get_params()")
-
-    def __set__(self, instance: Any, value: Any) -> None:
-        instance.__dict__[self.name] = value
 
 
 class BayesClassifier(ClassifierMixin, BaseEstimator):
@@ -85,13 +69,13 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         EDCM, times the smallest of them). "auto": the number of least log loss on held-out documents. "shrink": a
         pull of every class towards the corpus, learned likewise. None: that of ``family`` if it is an estimator,
         else "shrink" where it applies and "auto" where it does not (with ``normalize_weights``).
-    class_prior : {"auto", "uniform", "empirical"} or array of shape (n_classes,), default "auto"
-        Probabilities of the classes before a document is seen. "auto" is "uniform", as in the papers, where
-        probabilities are not calibrated; where they are, it is the share of the documents to a power that is learned
-        with the temperature.
+    class_prior : {"uniform", "empirical", "auto"} or array of shape (n_classes,), default "uniform"
+        Probabilities of the classes before a document is seen. "auto" learns, wherever probabilities are calibrated,
+        how much the share of a class in the documents counts.
     calibrate : {"auto", "temperature", None}, default "auto"
         Divide log-likelihoods by a temperature fitted on held-out documents. "auto" does it where smoothing is
-        learned from these.
+        learned from these, and then moves a uniform prior as ``class_prior="auto"`` does: ``class_log_prior_`` has
+        the result. "temperature" leaves the prior as it is.
     engine : {"local", "dask"}, Dask client or Engine
         Where chunks of documents run.
     n_jobs : int, optional
@@ -122,7 +106,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     ['cats', 'dogs']
     """
 
-    transform = _Parameter()
+    transform = HiddenParameter()
 
     def __init__(
         self,
@@ -132,7 +116,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         transform: str | None = None,
         normalize_weights: bool = False,
         smoothing: float | str | None = None,
-        class_prior: Any = "auto",
+        class_prior: Any = "uniform",
         calibrate: str | None = "auto",
         engine: Any = "local",
         n_jobs: int | None = None,
@@ -252,17 +236,15 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         assert seen is not None
         if not seen.document_frequency.any():
             raise ValueError(f"every document is empty: {type(self).__name__} has nothing to learn from")
-        documents = seen.documents[settings.powers[0]]
-        self.class_count_ = documents[: len(self.classes_)]
-        self.class_log_prior_ = priors.log_prior(settings.class_prior, documents, self._layout)
-        self._document_frequency = seen.document_frequency
-        self._idf = np.log((1.0 + seen.n_documents) / (1.0 + seen.document_frequency))
+        self.class_count_ = seen.documents[0, : len(self.classes_)]
+        self.class_log_prior_ = priors.log_prior(settings.class_prior, seen.documents[0], self._layout)
+        self.smoothing_: Smoothing = settings.guess
+        self.temperature_: Temperature | None = None
+        self.__dict__.pop("parameters_", None)  # not to hold two tables while the new one is made
         with threads.using(threads.resolve(self.n_jobs)):
-            self.smoothing_: Smoothing = settings.guess
-            self.temperature_: Temperature | None = None
             if seen.sample is not None:
                 self._learn(settings, seen, seen.sample)
-            self.parameters_ = self._parameters(settings, seen, self.smoothing_)
+            self.parameters_ = parameters(settings, self._layout, seen.stats, seen.documents, self.smoothing_)
         if self.verbose:
             print(f"bursty: {self.smoothing_}, {self.temperature_}", file=sys.stderr)
         return self
@@ -271,12 +253,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """Smoothing, temperature and prior: what is best for documents held out."""
         offset = priors.to_offset(self.class_log_prior_, self._layout)
         direction = priors.learnable(settings.class_prior, offset, self.class_count_, self._layout)
-        problem = Problem(
-            *(settings.family, self._layout, seen.stats, seen.documents, offset, direction, self._idf),
-            settings.log_prob,
-        )
-        transformed = replace(sample, counts=self._transform(sample.counts))
-        held_out = HeldOut(problem, transformed, float(seen.n_documents), settings.powers)
+        problem = Problem(settings, self._layout, seen.stats, seen.documents, offset, direction, seen.idf)
+        held_out = HeldOut(problem, replace(sample, counts=self._transform(sample.counts)), float(seen.n_documents))
         if held_out.n_documents < LEAST_HELD_OUT:
             return
         if settings.searches:
@@ -286,13 +264,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         if settings.calibrates:
             self.temperature_ = fitted.temperature
             self.class_log_prior_ = priors.from_offset(offset + fitted.tilt * direction, self._layout)
-
-    def _parameters(self, settings: Settings, seen: Seen, smoothing: Smoothing) -> Parameters:
-        stats = seen.stats[smoothing.power]
-        if isinstance(smoothing, Shrinkage):
-            return Urns.learn(settings.family, self._layout, stats, seen.documents[smoothing.power]).mix(smoothing)
-        groups = map_columns(stats, self._layout.groups) if settings.complement or self._layout.multilabel else stats
-        return settings.family.update(groups, smoothing=smoothing.epsilon)
 
     # Predicting ----------------------------------------------------------------------------------------------
 
@@ -330,7 +301,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         have several classes it is the log odds of each.
         """
         scores, heat = self._scores(X)
-        return scores / heat[:, None] + priors.to_offset(self.class_log_prior_, self._layout)
+        scores /= heat[:, None]
+        scores += priors.to_offset(self.class_log_prior_, self._layout)
+        return scores
 
     def scores(self, X: Any) -> Array:
         """What the documents say about each class, without priors and calibration: documents x classes.
@@ -344,7 +317,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """Tokens of each document that are ignored: words that no document had in fitting."""
         check_is_fitted(self, "parameters_")
         documents = self._place(X, Settings.of(self), reset=False)
-        return documents.collect(_unseen, known=self._document_frequency > 0)
+        return documents.collect(_unseen, known=self._scorer().known)
 
     def explain(self, X: Any, *, against: Any = "runner-up", top: int = 10) -> list[explaining.Explanation]:
         """Why each document goes to its class: the words that moved it there, first occurrence and repeats apart.
@@ -362,7 +335,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         return explaining.explain(self, counts, against, top)
 
     def _place(self, X: Any, settings: Settings, *, reset: bool) -> Documents:
-        counts = check_input(self, X, reset=reset, integer=settings.integer)
+        counts = check_input(self, X, reset=reset, integer=settings.integer or holds_integers(X))
         return get_engine(self.engine, self.n_jobs).place(counts)
 
     def _scores(self, X: Any) -> tuple[Array, Array]:
@@ -382,17 +355,12 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         return scores, heat
 
     def _scorer(self) -> Scorer:
-        power = getattr(self.smoothing_, "idf", 0.0)
-        return Scorer(
-            Settings.of(self),
-            self._layout,
-            self._transform,
-            self.parameters_,
-            self._document_frequency,
-            self._idf,
-            self._idf**power if power else None,
-            self.temperature_,
-        )
+        seen, power = self._seen, getattr(self.smoothing_, "idf", 0.0)
+        assert seen is not None
+        idf = seen.idf if power or self.temperature_ is not None else None
+        model = Model(Settings.of(self), self.parameters_, idf**power if idf is not None and power else None)
+        known = seen.document_frequency > 0
+        return Scorer(model, self._layout, self._transform, known, idf, self.temperature_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -12,55 +12,97 @@ the log-probability less the term of the document's length, which urns of equal 
 | multinomial | x log theta_w |
 | DCM | log alpha_w + sum_{1 <= j < x} log(alpha_w + j) |
 | EDCM | log beta_w, whatever x (and log Gamma(x), the same in all classes) |
+
+Documents come a few at a time (`condensed`), and tables are made of the words that these have: no logarithm is taken of
+a word that is not there, and no second table of all words and classes is ever held.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from bursty.engines import Chunk
 from bursty.families.base import Parameters
 from bursty.families.dcm import DCMParameters
 from bursty.families.edcm import EDCMParameters
-from bursty.families.multinomial import MultinomialParameters
-from bursty.kernels import polya
+from bursty.kernels import gather, polya, select, threads
 
 Array = np.ndarray[Any, Any]
 
-
-class Evidence:
-    """The sums over the words of a block of documents."""
-
-    def __init__(self, chunk: Chunk) -> None:
-        self.chunk = chunk
-
-    def sums(self, params: Parameters, trust: Array | None = None) -> Array:
-        """Documents x components."""
-        if isinstance(params, DCMParameters):
-            out = self.chunk.words(_weighted_log(params.alpha, trust))
-            out += self._rising(params.alpha + 1.0, trust)
-            return out
-        if isinstance(params, EDCMParameters):
-            return self.chunk.words(_weighted_log(params.beta, trust))
-        assert isinstance(params, MultinomialParameters)
-        return self.chunk.tokens(_weighted_log(params.theta, trust))
-
-    def _rising(self, weights: Array, trust: Array | None) -> Array:
-        """An urn that has given a word once holds one more of it: repeats are draws from there."""
-        repeats = self.chunk.again
-        table = polya.log_rising_table(repeats.level_first, repeats.level_values, weights)
-        if trust is not None:
-            table *= trust[repeats.level_words][:, None]
-        return repeats.levels(table)
+# Cells (words present in documents) of a piece: so many for each word there is, or this many; fewer where several
+# threads have a piece each.
+ALONE, TOGETHER = 0.75, 0.3
+_LEAST_CELLS = 10_000
 
 
-def _weighted_log(weights: Array, trust: Array | None) -> Array:
-    """``trust * log(weights)``; a word that is not trusted at all says nothing, even where it cannot occur."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        table = np.log(weights)
-        if trust is not None:
-            table *= trust[:, None]
-            table[trust == 0.0] = 0.0
-    return table
+def pieces(counts: sp.csr_array, share: float) -> Array:
+    """Where pieces of a few documents begin, and where the last one ends."""
+    most, bounds = max(int(share * counts.shape[1]), _LEAST_CELLS), [0]
+    while bounds[-1] < counts.shape[0]:
+        full = int(np.searchsorted(counts.indptr, counts.indptr[bounds[-1]] + most, side="right")) - 1
+        bounds.append(max(bounds[-1] + 1, full))
+    return np.array(bounds)
+
+
+def condensed(counts: sp.csr_array, known: Array, bounds: Array | None = None) -> Iterator[tuple[Array, Chunk]]:
+    """Documents, piece by piece: the known words that a piece has, and its counts of these words only."""
+    place = np.where(known, np.int32(-1), np.int32(-2))
+    for start, stop in pairwise((pieces(counts, ALONE) if bounds is None else bounds).tolist()):
+        begin = counts.indptr[start]
+        cells = slice(begin, counts.indptr[stop])
+        indptr, indices, values = counts.indptr[start : stop + 1] - begin, counts.indices[cells], counts.data[cells]
+        local = np.empty_like(indptr), np.empty_like(indices), np.empty_like(values)
+        words = np.empty(min(len(indices), len(known)), dtype=np.int32)
+        kept, n_words = select.condense(indptr, indices, values, place, *local, words)
+        yield words[:n_words], Chunk.from_parts(local[0], local[1][:kept], local[2][:kept], n_words=n_words)
+
+
+def drop_words(counts: sp.csr_array, known: Array) -> sp.csr_array:
+    """The documents without the words that are not known; the counts themselves where all are."""
+    indptr, indices, values = (np.empty(len(a) + 1, a.dtype) for a in (counts.indptr[1:], counts.indices, counts.data))
+    kept = select.keep_known(counts.indptr, counts.indices, counts.data, known, indptr, indices, values)
+    if kept == counts.nnz:
+        return counts
+    return sp.csr_array((values[:kept], indices[:kept], indptr), shape=counts.shape)
+
+
+def word_sums(kind: type[Parameters], chunk: Chunk, table: Array, trust: Array | None = None) -> Array:
+    """The sum over the words of each document: documents x components.
+
+    ``table`` holds the parameters of the words of the chunk, and is used up: their logarithms are put in their place.
+    ``trust`` is how much each word is believed.
+    """
+    again = _rising(chunk.again, table, trust) if issubclass(kind, DCMParameters) else None
+    threads.apply(np.log, table, out=table)
+    if trust is not None:
+        _believe(table, trust)
+    urn = issubclass(kind, DCMParameters | EDCMParameters)
+    sums = chunk.words(table) if urn else chunk.tokens(table)
+    if again is not None:
+        sums += again
+    return sums
+
+
+def _rising(repeats: Chunk, table: Array, trust: Array | None) -> Array:
+    """An urn that has given a word once holds one more of it: repeats are draws from there."""
+    first = repeats.level_first
+    words = np.flatnonzero(np.diff(first))
+    starts = np.append(first[words], first[-1]).astype(np.int32)
+    weights = gather.rows_of(table, words)
+    weights += 1.0
+    logs = polya.log_rising_table(starts, repeats.level_values, weights)
+    if trust is not None:
+        logs *= trust[repeats.level_words][:, None]
+    return repeats.levels(logs)
+
+
+def _believe(logs: Array, trust: Array) -> None:
+    """Multiply by the trust; a word that is not trusted at all says nothing, even where it cannot occur."""
+    with np.errstate(invalid="ignore"):
+        logs *= trust[:, None]
+    logs[trust == 0.0] = 0.0

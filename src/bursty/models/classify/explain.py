@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from bursty.engines import Chunk
-from bursty.models.classify.heldout import drop_words
+from bursty.models.classify.evidence import drop_words
 from bursty.models.classify.priors import to_offset
-from bursty.models.classify.scoring import Scorer, score
+from bursty.models.classify.scoring import Scorer
 from bursty.models.classify.settings import Settings
 
 if TYPE_CHECKING:
@@ -74,9 +73,9 @@ def explain(model: BayesClassifier, counts: sp.csr_array, against: Any, top: int
         raise ValueError(f"top must be a whole number of words, one or more, not {top!r}")
     if Settings.of(model).family.name == "vonmisesfisher":
         raise ValueError("explain needs a score that is a sum over words: use a multinomial, DCM or EDCM family")
-    known = drop_words(counts, model._document_frequency > 0)
-    unseen = np.asarray(counts.sum(axis=1) - known.sum(axis=1)).ravel()
     scorer = model._scorer()
+    known = drop_words(counts, scorer.known)
+    unseen = np.asarray(counts.sum(axis=1) - known.sum(axis=1)).ravel()
     return [_explain_one(model, scorer, known[[row]], int(unseen[row]), against, top) for row in range(known.shape[0])]
 
 
@@ -84,7 +83,7 @@ def _explain_one(
     model: BayesClassifier, scorer: Scorer, counts: sp.csr_array, unseen: int, against: Any, top: int
 ) -> Explanation:
     values = scorer.transform(counts)
-    scores, heats = score(Chunk(counts), scorer)
+    scores, heats = scorer(counts)
     heat = float(heats[0])
     logits = scores[0] / heat + to_offset(model.class_log_prior_, model._layout)
     label = int(np.argmax(logits))
@@ -145,10 +144,13 @@ def _parts(scorer: Scorer, counts: sp.csr_array, values: sp.csr_array) -> tuple[
     """
     n = len(counts.indices)
     alone = np.arange(n + 1)
-    trusting = scorer if scorer.trust is not None else replace(scorer, trust=np.ones(counts.shape[1]))
+    model = scorer.model
+    if model.trust is None and not model.settings.normalize_weights:
+        model = replace(model, trust=np.ones(counts.shape[1]))
 
     def evidence(data: Array) -> Array:
-        return trusting.scores(Chunk(sp.csr_array((data, counts.indices, alone), shape=(n, counts.shape[1]))))
+        words = sp.csr_array((data, counts.indices, alone), shape=(n, counts.shape[1]))
+        return scorer.layout.scores(model.log_prob(words, scorer.known))
 
     whole = evidence(values.data)
     if scorer.transform.kind is None:

@@ -11,21 +11,23 @@ ones as learning from the whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from bursty.engines import Chunk, cut, total
+from bursty.engines import Chunk
 from bursty.families.base import Family, Parameters, Statistics
-from bursty.kernels import select
 from bursty.models.classify.calibration import Fitted, document_features, fit_temperature
-from bursty.models.classify.evidence import Evidence
+from bursty.models.classify.evidence import condensed, word_sums
 from bursty.models.classify.labels import Targets
-from bursty.models.classify.layout import Layout, map_columns, subtract
-from bursty.models.classify.smoothing import Shrinkage, Smoothing, Urns
+from bursty.models.classify.layout import Layout
+from bursty.models.classify.scoring import Model
+from bursty.models.classify.settings import Settings
+from bursty.models.classify.smoothing import Constant, Shrinkage, Smoothing, Urns, fit_groups
+from bursty.models.classify.sums import Classes, summarize, word_table
 
 Array = np.ndarray[Any, Any]
 
@@ -82,31 +84,37 @@ def scrambled(numbers: Array) -> Array:
 
 @dataclass(frozen=True)
 class Problem:
-    """What does not change in the search: the model, all statistics (one set per power), priors and idf weights."""
+    """What does not change in the search: the model, what was seen of the documents, and priors."""
 
-    family: Family[Any, Any]
+    settings: Settings
     layout: Layout
-    stats: Mapping[float, Statistics]
-    documents: Mapping[float, Array]
+    stats: Sequence[Statistics]
+    documents: Array
     offset: Array
     direction: Array
     idf: Array
-    log_prob: Callable[[Chunk, Parameters], Array]
+
+    @property
+    def family(self) -> Family[Any, Any]:
+        """Of the model."""
+        return self.settings.family
 
 
 class HeldOut:
     """The scores of held-out documents, for any smoothing."""
 
-    def __init__(self, problem: Problem, sample: Sample, n_documents: float, powers: Any) -> None:
+    def __init__(self, problem: Problem, sample: Sample, n_documents: float) -> None:
         self.problem = problem
-        rows = [_with_class(problem, sample, fold, powers) for fold in sample.folds(n_documents)]
-        self.folds = [_Fold(problem, sample, fold) for fold in rows if len(fold)]
+        rows = [_with_class(problem, sample, fold) for fold in sample.folds(n_documents)]
+        kind = _PulledFold if problem.settings.smoothing == "shrink" else _Fold
+        self.folds = [kind(problem, sample, fold) for fold in rows if len(fold)]
         order = np.concatenate([np.empty(0, dtype=np.int64), *rows])
-        kept = sample.counts[order]
         self.n_documents = len(order)
         self.truth = sample.targets[order].onehot()
         self.weights = sample.weights[order]
-        self.features = document_features(kept, problem.idf)
+        parts = condensed(sample.counts, np.ones(len(problem.idf), dtype=bool))
+        features = [document_features(chunk, problem.idf[words]) for words, chunk in parts]
+        self.features = np.concatenate(features)[order]
 
     def evaluate(self, smoothing: Smoothing, start: Fitted | None = None) -> Fitted:
         """The best temperature for this smoothing, and the log loss of the two together."""
@@ -137,83 +145,78 @@ class HeldOut:
             best = winner
 
 
+def parameters(
+    settings: Settings, layout: Layout, stats: Sequence[Statistics], documents: Array, smoothing: Smoothing
+) -> Parameters:
+    """The groups' parameters, from what was seen of all documents."""
+    column = settings.powers.index(smoothing.power)
+    classes = Classes(stats, column)
+    if isinstance(smoothing, Shrinkage):
+        return Urns.learn(settings.family, layout, classes, documents[column]).parameters(smoothing)
+    return fit_groups(settings.family, layout, classes, smoothing.epsilon)
+
+
 class _Fold:
     """Documents held out, and the models of all others."""
 
     def __init__(self, problem: Problem, sample: Sample, rows: Array) -> None:
         self.problem = problem
-        self.counts, self.targets, self.weights = sample.counts[rows], sample.targets[rows], sample.weights[rows]
-        self._groups: dict[float, Statistics] = {}
-        self._urns: dict[float, Urns] = {}
-        self._condensed: tuple[Array, Evidence] | None = None
+        self.counts, targets = sample.counts[rows], sample.targets[rows]
+        weights = discounts(self.counts, sample.weights[rows], problem.settings.powers)
+        self.held_out = summarize(problem.family, self.counts, targets, weights)
+        self.documents = problem.documents - targets.weights_of(weights)
 
     def log_prob(self, smoothing: Smoothing) -> Array:
         """Log-probabilities of the held-out documents in each group."""
-        power, problem = smoothing.power, self.problem
-        if isinstance(smoothing, Shrinkage):
-            if power not in self._urns:
-                whole = Urns.learn(problem.family, problem.layout, *self._without(power))
-                words, _ = self._condense(whole)
-                self._urns[power] = whole.of_words(words)
-            words, evidence = self._condense(self._urns[power])
-            trust = np.append(problem.idf[words], 0.0) ** smoothing.idf if smoothing.idf else None
-            return evidence.sums(self._urns[power].mix(smoothing), trust)
-        if power not in self._groups:
-            self._groups[power] = map_columns(self._without(power)[0], problem.layout.groups)
-        params = problem.family.update(self._groups[power], smoothing=smoothing.epsilon)
-        return problem.log_prob(Chunk(self.counts), params)
+        assert isinstance(smoothing, Constant)
+        problem = self.problem
+        params = fit_groups(problem.family, problem.layout, self._classes(smoothing.power), smoothing.epsilon)
+        return Model(problem.settings, params).log_prob(self.counts, np.ones(len(problem.idf), dtype=bool))
 
-    def _without(self, power: float) -> tuple[Statistics, Array]:
-        """Statistics, and weights of the documents, of all that is not held out."""
-        weights = discount(self.counts, self.weights, power)
-        held_out = summarize(self.problem.family, self.counts, self.targets, weights)
-        documents = self.problem.documents[power] - document_weights(self.targets, weights)
-        return subtract(self.problem.stats[power], held_out), documents
-
-    def _condense(self, urns: Urns) -> tuple[Array, Evidence]:
-        """The words that occur here and are known elsewhere, and the documents as counts of these and one other."""
-        if self._condensed is None:
-            known = drop_words(self.counts, urns.corpus[:, 0] > 0)
-            words, columns = np.unique(known.indices, return_inverse=True)
-            shape = (known.shape[0], len(words) + 1)
-            counts = sp.csr_array((known.data, columns.astype(np.int32), known.indptr), shape=shape)
-            self._condensed = words, Evidence(Chunk(counts))
-        return self._condensed
+    def _classes(self, power: float) -> Classes:
+        """Statistics of all that is not held out."""
+        return Classes(self.problem.stats, self.problem.settings.powers.index(power), self.held_out)
 
 
-def summarize(family: Family[Any, Any], counts: sp.csr_array, targets: Targets, weights: Array) -> Statistics:
-    """Statistics of the classes, in this process."""
-    return total(family.summarize(chunk, targets.resp(weights)) for chunk in cut(counts, max(1, counts.shape[0])))
+class _PulledFold(_Fold):
+    """The same for `Shrinkage`: urns are learned once for each power and then mixed, statistics are let go of."""
+
+    def __init__(self, problem: Problem, sample: Sample, rows: Array) -> None:
+        super().__init__(problem, sample, rows)
+        powers = problem.settings.powers
+        known = word_table(problem.layout.everything(self._classes(powers[0])))[:, 0] > 0
+        parts = list(condensed(self.counts, known))
+        words = np.unique(np.concatenate([here for here, _ in parts]))
+        self.idf = problem.idf[words]
+        self.parts = [(np.searchsorted(words, here), chunk) for here, chunk in parts]
+        del self.counts
+        self.urns = {
+            power: Urns.learn(problem.family, problem.layout, self._classes(power), documents, words)
+            for power, documents in zip(powers, self.documents, strict=True)
+        }
+        del self.held_out
+
+    def log_prob(self, smoothing: Smoothing) -> Array:
+        """What the words say; urns of equal s share all else."""
+        assert isinstance(smoothing, Shrinkage)
+        urns, sums = self.urns[smoothing.power], []
+        for words, chunk in self.parts:
+            trust = self.idf[words] ** smoothing.idf if smoothing.idf else None
+            sums.append(word_sums(urns.kind, chunk, urns.mix(smoothing, words), trust))
+        return np.concatenate(sums)
 
 
-def document_weights(targets: Targets, weights: Array) -> Array:
-    """Weight of the documents of each class (and of all, where documents may have several)."""
-    if targets.table is not None:
-        return np.append(targets.table.T @ weights, weights.sum())
-    return np.bincount(targets.codes, weights=weights, minlength=len(targets.classes))  # type: ignore[arg-type]  # not None here
+def discounts(counts: sp.csr_array, weights: Array, powers: Sequence[float]) -> Array:
+    """Weights of the documents where one of n tokens counts n^-power times: a column for each power."""
+    lengths = np.maximum(Chunk(counts).lengths, 1.0)
+    return np.stack([weights * lengths**-power for power in powers], axis=1)
 
 
-def discount(counts: sp.csr_array, weights: Array, power: float) -> Array:
-    """Weights of the documents where one of n tokens counts n^-power times."""
-    if power == 0.0:
-        return weights
-    lengths = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1.0)
-    return weights * lengths**-power
-
-
-def drop_words(counts: sp.csr_array, known: Array) -> sp.csr_array:
-    """The documents without the words that are not known; the counts themselves where all are."""
-    indptr, indices, values = (np.empty(len(a) + 1, a.dtype) for a in (counts.indptr[1:], counts.indices, counts.data))
-    kept = select.keep_known(counts.indptr, counts.indices, counts.data, known, indptr, indices, values)
-    if kept == counts.nnz:
-        return counts
-    return sp.csr_array((values[:kept], indices[:kept], indptr), shape=counts.shape)
-
-
-def _with_class(problem: Problem, sample: Sample, rows: Array, powers: Any) -> Array:
+def _with_class(problem: Problem, sample: Sample, rows: Array) -> Array:
     """The rows of a fold whose every class keeps some document when the fold is held out."""
-    power = next(iter(powers))
-    targets, weights = sample.targets[rows], discount(sample.counts[rows], sample.weights[rows], power)
-    left = problem.documents[power] - document_weights(targets, weights)
-    lost = left[: len(targets.classes)] <= 1e-9 * problem.documents[power][: len(targets.classes)]
+    targets = sample.targets[rows]
+    n_classes, weights = len(targets.classes), sample.weights[rows]
+    seen = problem.documents[0, :n_classes]
+    first = discounts(sample.counts[rows], weights, problem.settings.powers[:1])
+    lost = seen - targets.weights_of(first)[0, :n_classes] <= 1e-9 * seen
     return rows[~((targets.onehot() > 0) & lost).any(axis=1)]

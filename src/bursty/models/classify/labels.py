@@ -18,8 +18,6 @@ import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from bursty.engines import Assignment, Resp
-
 Array = np.ndarray[Any, Any]
 
 
@@ -44,11 +42,17 @@ class Targets:
             return Targets(self.classes, codes=self.codes[rows])
         return Targets(self.classes, table=self.table[rows])  # type: ignore[index]  # one of the two is there
 
-    def resp(self, weights: Array) -> Resp:
-        """Responsibilities of the classes; with several labels a document, a last column of all documents."""
-        if self.codes is not None:
-            return Assignment(self.codes, len(self.classes), weights)
-        return np.hstack([self.onehot(), np.ones((len(weights), 1))]) * weights[:, None]
+    def members(self) -> list[Array]:
+        """The documents of each class, in order; where a document may have several, last of all all documents."""
+        if self.table is not None:
+            by_class = self.table.tocsc()
+            return [*np.split(by_class.indices, by_class.indptr[1:-1]), np.arange(len(self))]
+        order = np.argsort(self.codes, kind="stable")  # type: ignore[arg-type]  # not None here
+        return np.split(order, np.cumsum(np.bincount(self.codes, minlength=len(self.classes)))[:-1])  # type: ignore[arg-type]  # not None here
+
+    def weights_of(self, weights: Array) -> Array:
+        """Weight of the documents of each class (and of all): one row per column of weights."""
+        return np.stack([weights[rows].sum(axis=0) for rows in self.members()], axis=1)
 
     def onehot(self) -> Array:
         """Documents x classes of 0.0 and 1.0."""

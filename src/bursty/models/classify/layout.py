@@ -18,40 +18,57 @@ Groups are sums of classes, and statistics add, so that every group's statistics
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from bursty.engines import Levels
 from bursty.families.base import Statistics
+from bursty.models.classify.sums import Classes, without
 
 Array = np.ndarray[Any, Any]
-S = TypeVar("S", bound=Statistics)
-
-# What is left of a difference of sums by rounding, relative to the larger one.
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Works on arrays whose last axis is the class, followed by "all documents" in the multi-label case."""
+    """Works on the classes, followed by "all documents" in the multi-label case."""
 
     complement: bool
     multilabel: bool
 
-    def groups(self, weights: Array) -> Array:
-        """Sums over the documents of each group, from those of each class."""
-        if not self.multilabel:
-            return difference(weights.sum(axis=-1, keepdims=True), weights) if self.complement else weights
-        classes, everything = weights[..., :-1], weights[..., -1:]
-        first = everything if self.complement else classes
-        return np.concatenate([first, difference(everything, classes)], axis=-1)
+    def groups(self, classes: Classes) -> Iterator[Statistics]:
+        """Statistics of each group, one after the other, from those of each class."""
+        if not self.multilabel and not self.complement:
+            yield from classes
+            return
+        everything, named = self.everything(classes), range(len(classes) - self.multilabel)
+        if self.multilabel and self.complement:
+            yield everything
+        elif self.multilabel:
+            yield from (classes[k] for k in named)
+        yield from (without(everything, classes[k]) for k in named)
 
-    def everything(self, weights: Array) -> Array:
-        """Sums over all documents: one column."""
-        return weights[..., -1:] if self.multilabel else weights.sum(axis=-1, keepdims=True)
+    def n_groups(self, n_sums: int) -> int:
+        """How many groups there are for so many sums (one a class, and one of all in the multi-label case)."""
+        if not self.multilabel:
+            return n_sums
+        return n_sums if self.complement else 2 * (n_sums - 1)
+
+    def everything(self, classes: Classes) -> Statistics:
+        """Statistics of all documents."""
+        return classes[len(classes) - 1] if self.multilabel else classes.everything()
+
+    def group_sizes(self, documents: Array) -> Array:
+        """Weight of the documents of each group, from those of each class."""
+        if not self.multilabel:
+            return documents.sum() - documents if self.complement else documents
+        classes, everything = documents[:-1], documents[-1:]
+        return np.concatenate([everything if self.complement else classes, everything - classes])
+
+    def total(self, documents: Array) -> float:
+        """Weight of all documents."""
+        return float(documents[-1] if self.multilabel else documents.sum())
 
     def scores(self, log_prob: Array) -> Array:
         """Scores of the classes (last axis) from the log-probabilities of the groups."""
@@ -59,26 +76,3 @@ class Layout:
             return -log_prob if self.complement else log_prob
         n_first = 1 if self.complement else log_prob.shape[-1] // 2
         return log_prob[..., :n_first] - log_prob[..., n_first:]
-
-
-def difference(whole: Array, part: Array) -> Array:
-    """``whole - part`` of sums of non-negative numbers, where rounding leaves zero."""
-    rest = whole - part
-    return np.where(rest > _ROUNDING * whole, rest, 0.0)
-
-
-def map_columns(stats: S, function: Callable[[Array], Array]) -> S:
-    """Statistics of other groups: the function is applied to every sum."""
-    return type(stats)(*(_map(getattr(stats, field.name), function) for field in fields(stats)))
-
-
-def subtract(stats: S, part: S) -> S:
-    """Statistics of the documents that are not in the part."""
-    rest = stats + part * -1.0
-    return map_columns(rest, lambda weights: np.where(weights > _ROUNDING, weights, 0.0))
-
-
-def _map(sums: Any, function: Callable[[Array], Array]) -> Any:
-    if isinstance(sums, Levels):
-        return Levels(sums.items, sums.values, np.ascontiguousarray(function(sums.weights)), sums.n_items)
-    return np.ascontiguousarray(function(sums))

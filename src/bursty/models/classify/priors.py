@@ -30,7 +30,7 @@ def log_prior(kind: Any, documents: Array, layout: Layout) -> Array:
         return np.where(seen, -np.log(2.0 if layout.multilabel else seen.sum()), -np.inf)
     if isinstance(kind, str):
         with np.errstate(divide="ignore"):
-            return np.log(documents[:n_classes] / layout.everything(documents))
+            return np.log(documents[:n_classes] / layout.total(documents))
     if kind.shape != (n_classes,):
         raise ValueError(f"class_prior has {kind.size} values for {n_classes} classes: give one a class")
     return np.log(kind)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,12 @@ import scipy.sparse as sp
 
 from bursty.engines import Chunk
 from bursty.families.base import Parameters
+from bursty.families.dcm import DCMParameters
+from bursty.families.edcm import EDCMParameters
+from bursty.families.urn import add_length_term
+from bursty.kernels import gather, threads
 from bursty.models.classify.calibration import Temperature, document_features
-from bursty.models.classify.evidence import Evidence
-from bursty.models.classify.heldout import drop_words
+from bursty.models.classify.evidence import TOGETHER, condensed, drop_words, pieces, word_sums
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.settings import Settings
 from bursty.models.classify.transforms import Transform
@@ -21,36 +26,80 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
+class Model:
+    """Log-probabilities of documents in each group (or what normalize_weights puts in their place)."""
+
+    settings: Settings
+    parameters: Parameters
+    trust: Array | None = None
+
+    def log_prob(self, counts: sp.csr_array, known: Array) -> Array:
+        """Documents x groups, from their known words; with a trust in words, what these say and no more."""
+        family, params = self.settings.family, self.parameters
+        if family.name == "vonmisesfisher":  # has a constant that depends on the number of all words
+            return family.log_prob(Chunk(drop_words(counts, known)), params)
+        n_documents = counts.shape[0]
+        result, constants = np.empty((n_documents, params.n_components)), np.zeros(n_documents)
+        lengths, bounds = np.empty(n_documents, dtype=counts.dtype), pieces(counts, TOGETHER)
+
+        def work(first: int, last: int) -> None:
+            places = bounds[first : last + 1]
+            for rows, (words, chunk) in zip(pairwise(places), condensed(counts, known, places), strict=True):
+                result[slice(*rows)] = self._word_sums(words, chunk)
+                lengths[slice(*rows)] = chunk.lengths
+                if isinstance(params, EDCMParameters):
+                    constants[slice(*rows)] = chunk.repeats
+
+        # A thread has whole pieces: within one there is too little to share.
+        threads.run(work, counts.indptr[bounds] * np.int64(params.n_components))
+        if self.trust is None and isinstance(params, DCMParameters | EDCMParameters):
+            add_length_term(_of_lengths(lengths), params.s, result, constants)
+        return result
+
+    def _word_sums(self, words: Array, chunk: Chunk) -> Array:
+        table = gather.rows_of(self.parameters.table, words)
+        if self.settings.normalize_weights:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return chunk.tokens(np.log(table) / self._norms)
+        return word_sums(type(self.parameters), chunk, table, None if self.trust is None else self.trust[words])
+
+    @cached_property
+    def _norms(self) -> Array:
+        """``sum_w |log theta_w|`` of each group: log-parameters are divided by it ([Madsen2005] section 5.1)."""
+        table, rows = self.parameters.table, threads.BLOCK
+        with np.errstate(divide="ignore"):
+            return sum(np.abs(np.log(table[i : i + rows])).sum(axis=0) for i in range(0, len(table), rows))
+
+
+@dataclass(frozen=True)
 class Scorer:
     """A fitted classifier as documents see it."""
 
-    settings: Settings
+    model: Model
     layout: Layout
     transform: Transform
-    parameters: Parameters
-    document_frequency: Array
-    idf: Array
-    trust: Array | None
+    known: Array
+    idf: Array | None
     temperature: Temperature | None
 
-    def values(self, counts: sp.csr_array) -> sp.csr_array:
-        """The documents as the model sees them: known words only, transformed."""
-        return self.transform(drop_words(counts, self.document_frequency > 0))
-
-    def heat(self, values: sp.csr_array) -> Array:
-        """The temperature of each document; 1 where nothing is calibrated."""
-        if self.temperature is None:
-            return np.ones(values.shape[0])
-        return self.temperature.of(document_features(values, self.idf))
-
-    def scores(self, chunk: Chunk) -> Array:
-        """The score of each class, from documents as the model sees them."""
-        if self.settings.normalize_weights or self.trust is None:
-            return self.layout.scores(self.settings.log_prob(chunk, self.parameters))
-        return self.layout.scores(Evidence(chunk).sums(self.parameters, self.trust))
+    def __call__(self, counts: sp.csr_array) -> tuple[Array, Array]:
+        """Scores of the classes, and the temperature (1 where nothing is calibrated) of each document."""
+        values = self.transform(counts)
+        scores = self.layout.scores(self.model.log_prob(values, self.known))
+        if self.temperature is None or self.idf is None:
+            return scores, np.ones(len(scores))
+        parts = condensed(values, self.known)
+        features = [document_features(chunk, self.idf[words]) for words, chunk in parts]
+        return scores, self.temperature.of(np.concatenate(features))
 
 
 def score(chunk: Chunk, scorer: Scorer) -> tuple[Array, Array]:
     """Scores of the classes and temperature of each document of a chunk."""
-    values = scorer.values(chunk.counts)
-    return scorer.scores(Chunk(values)), scorer.heat(values)
+    return scorer(chunk.counts)
+
+
+def _of_lengths(lengths: Array) -> Chunk:
+    """Documents of these lengths, whatever their words."""
+    n_documents = len(lengths)
+    places = np.arange(n_documents + 1, dtype=np.int32)
+    return Chunk.from_parts(places, np.zeros(n_documents, dtype=np.int32), lengths, n_words=1)

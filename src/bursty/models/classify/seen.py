@@ -9,36 +9,56 @@ import numpy as np
 
 from bursty.engines import Chunk
 from bursty.families.base import Statistics
-from bursty.models.classify.heldout import Sample, discount, document_weights
+from bursty.models.classify.heldout import Sample, discounts
 from bursty.models.classify.labels import Targets
 from bursty.models.classify.settings import Settings
+from bursty.models.classify.sums import of_tables, summarize
 from bursty.models.classify.transforms import Transform
 
 Array = np.ndarray[Any, Any]
+_CELLS = 2**17
 
 
 @dataclass(frozen=True)
 class Seen:
     """What is kept of the documents that were learned from; of two batches it adds.
 
-    Statistics of the classes and weights of their documents are there once for each discount of long documents
-    (`Settings.powers`).
+    Attributes
+    ----------
+    stats : list of Statistics
+        Of each class (and of all documents, where these may have several), zeros left out, one column for each
+        discount of long documents (`Settings.powers`).
+    documents : array of shape (discounts, classes)
+        Weight of the documents of each.
+    sample : Sample or None
+        Some of the documents, where something is learned from documents held out.
     """
 
     n_documents: int
     document_frequency: Array
-    stats: dict[float, Statistics]
-    documents: dict[float, Array]
+    stats: list[Statistics]
+    documents: Array
     sample: Sample | None
+
+    def __post_init__(self) -> None:
+        """Files written before statistics were kept class by class have a table for each discount."""
+        if isinstance(self.stats, dict):
+            object.__setattr__(self, "stats", of_tables(list(self.stats.values())))
+            object.__setattr__(self, "documents", np.stack(list(self.documents.values())))
 
     def __add__(self, other: Seen) -> Self:
         return type(self)(
             self.n_documents + other.n_documents,
             self.document_frequency + other.document_frequency,
-            {power: self.stats[power] + other.stats[power] for power in self.stats},
-            {power: self.documents[power] + other.documents[power] for power in self.documents},
+            [mine + theirs for mine, theirs in zip(self.stats, other.stats, strict=True)],
+            self.documents + other.documents,
             None if self.sample is None or other.sample is None else self.sample + other.sample,
         )
+
+    @property
+    def idf(self) -> Array:
+        """log(D / df) of each word, one document added that has them all."""
+        return np.log((1.0 + self.n_documents) / (1.0 + self.document_frequency))
 
 
 def see(
@@ -47,10 +67,14 @@ def see(
     """Learn from a chunk, whose first document is number ``first + offset`` of the stream."""
     sample = Sample.of(chunk.counts, targets, weights, first + offset) if settings.learns else None
     values = transform(chunk.counts)
-    transformed = chunk if transform.kind is None else Chunk(values)
-    stats, documents = {}, {}
-    for power in settings.powers:
-        discounted = discount(values, weights, power)
-        stats[power] = settings.family.summarize(transformed, targets.resp(discounted))
-        documents[power] = document_weights(targets, discounted)
-    return Seen(chunk.n_documents, chunk.document_frequency(), stats, documents, sample)
+    discounted = discounts(values, weights, settings.powers)
+    stats = summarize(settings.family, values, targets, discounted)
+    return Seen(chunk.n_documents, _document_frequency(chunk), stats, targets.weights_of(discounted), sample)
+
+
+def _document_frequency(chunk: Chunk) -> Array:
+    """Documents that have each word, counted a part of the cells at a time: NumPy counts a wider copy."""
+    frequency = np.zeros(chunk.n_words, dtype=np.int64)
+    for start in range(0, len(chunk.indices), _CELLS):
+        frequency += np.bincount(chunk.indices[start : start + _CELLS], minlength=chunk.n_words)
+    return frequency

@@ -7,13 +7,27 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from bursty.engines import Chunk
 from bursty.families import get_family
-from bursty.families.base import Family, FamilyEstimator, Parameters
-from bursty.families.multinomial import MultinomialParameters
+from bursty.families.base import Family, FamilyEstimator
 from bursty.models.classify.smoothing import POWERS, Constant, Shrinkage, Smoothing
 
 Array = np.ndarray[Any, Any]
+
+
+class HiddenParameter:
+    """A parameter that is not an attribute: kept in the instance, listed by get_params, unseen by hasattr.
+
+    scikit-learn takes whatever has a ``transform`` for a transformer, and a parameter of that name is none.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        raise AttributeError(f"{self.name} is a parameter of this classifier, not a method: see get_params()")
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        instance.__dict__[self.name] = value
 
 
 @dataclass(frozen=True)
@@ -41,7 +55,7 @@ class Settings:
             )
         smoothing = _smoothing(estimator.smoothing, estimator.family, family, normalize)
         calibrates = _calibrates(estimator.calibrate, smoothing)
-        prior = _class_prior(estimator.class_prior, calibrates)
+        prior = _class_prior(estimator.class_prior, calibrates, estimator.calibrate == "auto")
         return cls(family, bool(estimator.complement), transform, normalize, smoothing, prior, calibrates)
 
     @property
@@ -71,13 +85,6 @@ class Settings:
             return Shrinkage(burst=10.0 if self.family.name == "dcm" else None)
         return Constant(0.01 if isinstance(self.smoothing, str) else float(self.smoothing))
 
-    def log_prob(self, chunk: Chunk, params: Parameters) -> Array:
-        """Log-probability of each document in each group, or its log-normalised substitute."""
-        if self.normalize_weights:
-            assert isinstance(params, MultinomialParameters)
-            return chunk.tokens(normalized_weights(params))
-        return self.family.log_prob(chunk, params)
-
     @staticmethod
     def counts_only(family: Any) -> bool:
         """Whether a family, given in any way, takes whole counts only."""
@@ -85,13 +92,6 @@ class Settings:
             return get_family(family).integer
         except ValueError:
             return True
-
-
-def normalized_weights(params: MultinomialParameters) -> Array:
-    """``log theta / sum |log theta|`` per class ([Madsen2005] section 5.1, with the sign of a log-probability)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        weights = np.log(params.theta)
-        return weights / np.abs(weights).sum(axis=0)
 
 
 def _transform(transform: Any, family: Family[Any, Any]) -> Literal["log", "tfidf"] | None:
@@ -135,9 +135,9 @@ def _calibrates(calibrate: Any, smoothing: Any) -> bool:
     return calibrate == "temperature" or (calibrate == "auto" and isinstance(smoothing, str))
 
 
-def _class_prior(prior: Any, calibrates: bool) -> Any:
+def _class_prior(prior: Any, calibrates: bool, automatic: bool) -> Any:
     if isinstance(prior, str):
-        if prior == "auto":
+        if prior == "auto" or (prior == "uniform" and automatic):
             return "learned" if calibrates else "uniform"
         if prior in ("uniform", "empirical"):
             return prior
@@ -149,6 +149,12 @@ def _class_prior(prior: Any, calibrates: bool) -> Any:
         if values.ndim == 1 and values.size and np.all(np.isfinite(values)) and np.all(values > 0):
             return values
     raise ValueError(
-        'class_prior must be "auto", "uniform", "empirical" or one positive number a class (its probability), '
+        'class_prior must be "uniform", "empirical", "auto" or one positive number a class (its probability), '
         f"not {prior!r}"
     )
+
+
+def holds_integers(X: Any) -> bool:
+    """Whether the values are integers that fit 32 bits: they need not be copied as fractions."""
+    dtype = None if hasattr(X, "shards") else getattr(getattr(X, "counts", X), "dtype", None)
+    return isinstance(dtype, np.dtype) and dtype.kind in "iu" and np.can_cast(dtype, np.int32)

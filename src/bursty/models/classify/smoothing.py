@@ -20,14 +20,16 @@ says and 1/2 keeping long documents from speaking for their class.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from bursty.families.base import Family, Parameters, Statistics
-from bursty.models.classify.layout import Layout, map_columns
+from bursty.families.base import Family, Parameters
+from bursty.kernels import threads
+from bursty.models.classify.layout import Layout
+from bursty.models.classify.sums import Classes
 
 Array = np.ndarray[Any, Any]
 
@@ -74,48 +76,84 @@ Smoothing = Constant | Shrinkage
 class Urns:
     """What `Shrinkage` mixes: word probabilities of the groups and of the corpus, and the mean of s."""
 
-    kind: Callable[[Array], Parameters]
-    groups: Array
+    kind: type[Parameters]
+    groups: Array | sp.csr_array
     corpus: Array
     scale: float
     pulls: Array
 
     @classmethod
-    def learn(cls, family: Family[Any, Any], layout: Layout, stats: Statistics, documents: Array) -> Urns:
+    def learn(
+        cls, family: Family[Any, Any], layout: Layout, classes: Classes, documents: Array, words: Array | None = None
+    ) -> Urns:
         """Maximum likelihood of the groups and of the corpus.
 
         Parameters
         ----------
-        stats : statistics of the classes
+        classes : statistics of the classes
         documents : weight of the documents of each class
+        words : array, optional
+            Keep these only, zeros left out.
         """
-        both = map_columns(stats, lambda w: np.concatenate([layout.groups(w), layout.everything(w)], axis=-1))
-        params = family.update(both)
-        table = params.table
-        sums = table.sum(axis=0)
-        shares = np.divide(table, sums, out=np.zeros_like(table), where=sums > 0)
-        sizes = layout.groups(documents)
-        known = (sums[:-1] > 0) & (sizes > 0)
-        pulls = np.full(len(sizes), 1e3)
+        params = family.update(layout.everything(classes))
+        corpus, _ = _shares(params)
+        n_groups = layout.n_groups(len(classes))
+        sums, sizes = np.empty(n_groups), layout.group_sizes(documents)
+        table = np.empty((len(corpus) if words is None else 0, n_groups))
+        columns = []
+        for g, urn in enumerate(map(family.update, layout.groups(classes))):
+            shares, sums[g] = _shares(urn)
+            if words is None:
+                table[:, g] = shares[:, 0]
+            else:
+                columns.append(sp.csc_array(shares[words]))
+        known = (sums > 0) & (sizes > 0)
+        pulls = np.full(n_groups, 1e3)
         pulls[known] = np.minimum(np.sqrt(geometric_mean(sizes[known]) / sizes[known]), 1e3)
-        return cls(type(params), shares[:, :-1], shares[:, -1:], geometric_mean(sums[:-1][known]), pulls)
+        scale = geometric_mean(sums[known])
+        if words is None:
+            return cls(type(params), table, corpus, scale, pulls)
+        side_by_side = sp.hstack(columns, format="csc")
+        del columns
+        return cls(type(params), side_by_side.tocsr(), corpus[words], scale, pulls)
 
-    def of_words(self, words: Array) -> Urns:
-        """The urns of these words only, and of all others as if they were one (the last) word."""
-        groups, corpus = self.groups[words], self.corpus[words]
-        rest = np.maximum(0.0, 1.0 - groups.sum(axis=0)), np.maximum(0.0, 1.0 - corpus.sum(axis=0))
-        return replace(self, groups=np.vstack([groups, rest[0]]), corpus=np.vstack([corpus, rest[1]]))
-
-    def mix(self, smoothing: Shrinkage) -> Parameters:
-        """alpha' for these amounts."""
+    def mix(self, smoothing: Shrinkage, words: Any) -> Array:
+        """alpha' of these words for these amounts."""
         tau = smoothing.tau * self.pulls
-        scale = self.scale * (smoothing.burst or 1.0) if self.is_urn else 1.0
-        return self.kind((self.groups + tau * self.corpus) * (scale / (1.0 + tau)))
+        scale = self.scale * (smoothing.burst or 1.0) if hasattr(self.kind, "s") else 1.0  # theta sums to one
+        groups = self.groups[words]
+        mixed = groups.toarray() if sp.issparse(groups) else groups.copy()
+        mixed += tau * self.corpus[words]
+        mixed *= scale / (1.0 + tau)
+        return mixed
 
-    @property
-    def is_urn(self) -> bool:
-        """Whether the sum of the parameters is free (multinomial parameters sum to one)."""
-        return hasattr(self.kind, "s")
+    def parameters(self, smoothing: Shrinkage) -> Parameters:
+        """alpha' of all words, in the place of the groups' probabilities."""
+        table: Array = self.groups
+        n_rows = max(1, threads.BLOCK // table.shape[1])
+        for start in range(0, len(table), n_rows):
+            rows = slice(start, start + n_rows)
+            table[rows] = self.mix(smoothing, rows)
+        return self.kind(table)  # type: ignore[call-arg]  # families with urns have the table alone
+
+
+def fit_groups(family: Family[Any, Any], layout: Layout, classes: Classes, smoothing: float = 0.0) -> Parameters:
+    """Parameters of all groups, made one after the other into one table."""
+    tables: dict[str, Array] = {}
+    for g, stats in enumerate(layout.groups(classes)):
+        params = family.update(stats, smoothing=smoothing)
+        for field in fields(params):
+            column = getattr(params, field.name)
+            if g == 0:
+                tables[field.name] = np.empty((*column.shape[:-1], layout.n_groups(len(classes))))
+            tables[field.name][..., g] = column[..., 0]
+    return type(params)(**tables)
+
+
+def _shares(urn: Parameters) -> tuple[Array, float]:
+    """Word probabilities of one group (zeros where nothing is known), and the sum they are shares of."""
+    total = float(urn.table.sum())
+    return urn.table / (total or 1.0), total
 
 
 def geometric_mean(values: Array) -> float:

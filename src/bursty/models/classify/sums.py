@@ -1,0 +1,194 @@
+"""Statistics of the classes as they are kept: class by class, zeros left out.
+
+Most classes never have most words, so that a table of words x classes is mostly zeros. What is kept of a class are the
+words that it has, which is never more than its documents have. One class at a time is written out in full (`full`) when
+parameters are made.
+
+A class's statistics have one column for each discount of long documents (`bursty.models.classify.smoothing`): the
+words are the same in all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.engines import Assignment, Chunk, Levels
+from bursty.families.base import Family, Statistics
+from bursty.models.classify.labels import Targets
+
+Array = np.ndarray[Any, Any]
+S = TypeVar("S", bound=Statistics)
+
+# What is left of a difference of sums by rounding, relative to the larger one.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The rows of sums that are not zero, in order.
+
+    Attributes
+    ----------
+    items : the word of each row
+    values : for levels, the value of each; else None
+    columns : the sums, one array for each discount; whole numbers in as few bytes as hold them
+    n_items : how many words there are
+    """
+
+    items: Array
+    values: Array | None
+    columns: list[Array]
+    n_items: int
+
+    @classmethod
+    def of(cls, sums: Any) -> Any:
+        """Keep a table or levels; what has no words stays as it is."""
+        if isinstance(sums, Levels):
+            columns = [narrow(column) for column in sums.weights.T]
+            return cls(sums.items, narrow(sums.values), columns, sums.n_items)
+        if sums.ndim == 1:
+            return sums
+        items = np.flatnonzero(sums.any(axis=1)).astype(np.int32)
+        return cls(items, None, [narrow(column) for column in sums[items].T], len(sums))
+
+    def __add__(self, other: Kept) -> Kept:
+        keys = _union([self.keys, other.keys])
+        columns = [np.zeros(len(keys)) for _ in self.columns]
+        for part in (self, other):
+            places = np.searchsorted(keys, part.keys)
+            for total, column in zip(columns, part.columns, strict=True):
+                total[places] += column
+        values = None if self.values is None else narrow(keys & 0xFFFFFFFF)
+        return Kept((keys >> 32).astype(np.int32), values, [narrow(column) for column in columns], self.n_items)
+
+    @property
+    def keys(self) -> Array:
+        """One number for each row, in their order."""
+        keys = self.items.astype(np.int64) << 32
+        return keys if self.values is None else keys | self.values
+
+
+def narrow(numbers: Array) -> Array:
+    """The same numbers, if they are whole, in as few bytes as hold them."""
+    largest = numbers.max(initial=0)
+    if largest >= 2**53 or not np.all(numbers == np.rint(numbers)):
+        return numbers.copy()
+    return numbers.astype(np.min_scalar_type(int(largest)))
+
+
+def summarize(family: Family[S, Any], counts: sp.csr_array, targets: Targets, weights: Array) -> list[S]:
+    """Statistics of each class (and of all documents, where these may have several).
+
+    They have one column for each column of weights.
+    """
+    return [thin(_summary(family, Chunk(counts[rows]), weights[rows])) for rows in targets.members()]
+
+
+def _summary(family: Family[S, Any], chunk: Chunk, weights: Array) -> S:
+    one = weights.shape[1] == 1
+    return family.summarize(chunk, Assignment.single(weights[:, 0]) if one else np.ascontiguousarray(weights))
+
+
+def thin(stats: S) -> S:
+    """Statistics as they are kept."""
+    return type(stats)(*(Kept.of(getattr(stats, field.name)) for field in fields(stats)))
+
+
+def of_tables(tables: Sequence[S]) -> list[S]:
+    """Statistics of each class as they are kept, from those of all classes side by side, once for each discount."""
+    n_classes = word_table(tables[0]).shape[-1]
+    names = [field.name for field in fields(tables[0])]
+    kind = type(tables[0])
+    return [
+        thin(kind(*(_beside([getattr(table, name) for table in tables], k) for name in names)))
+        for k in range(n_classes)
+    ]
+
+
+def _beside(sums: Sequence[Any], k: int) -> Any:
+    if not isinstance(sums[0], Levels):
+        return np.stack([one[..., k] for one in sums], axis=-1)
+    weights = np.stack([levels.weights[:, k] for levels in sums], axis=1)
+    rows = weights.any(axis=1)
+    return Levels(sums[0].items[rows], sums[0].values[rows], weights[rows], sums[0].n_items)
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Statistics of the classes in full, made when they are asked for: one discount, without documents held out."""
+
+    kept: Sequence[Statistics]
+    column: int = 0
+    held_out: Sequence[Statistics] | None = None
+
+    def __len__(self) -> int:
+        return len(self.kept)
+
+    def __getitem__(self, k: int) -> Statistics:
+        stats = full(self.kept[k : k + 1], self.column)
+        return stats if self.held_out is None else without(stats, full(self.held_out[k : k + 1], self.column))
+
+    def __iter__(self) -> Iterator[Statistics]:
+        return (self[k] for k in range(len(self)))
+
+    def everything(self) -> Statistics:
+        """The sum over the classes."""
+        stats = full(self.kept, self.column)
+        return stats if self.held_out is None else without(stats, full(self.held_out, self.column))
+
+
+def full(parts: Sequence[S], column: int) -> S:
+    """The sum of some statistics, with a row for every word: one column."""
+    names = [field.name for field in fields(parts[0])]
+    return type(parts[0])(*(_full([getattr(part, name) for part in parts], column) for name in names))
+
+
+def _full(parts: Sequence[Any], column: int) -> Any:
+    if not isinstance(parts[0], Kept):
+        return np.sum([part[column : column + 1] for part in parts], axis=0)
+    if parts[0].values is None:
+        table = np.zeros((parts[0].n_items, 1))
+        for part in parts:
+            table[part.items, 0] += part.columns[column]
+        return table
+    keys = parts[0].keys if len(parts) == 1 else _union([part.keys for part in parts])
+    weights = np.zeros((len(keys), 1))
+    for part in parts:
+        weights[np.searchsorted(keys, part.keys), 0] += part.columns[column]
+    items, values = (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
+    return Levels(items, values, weights, parts[0].n_items)
+
+
+def _union(parts: Sequence[Array]) -> Array:
+    """The numbers that occur, in order; NumPy's unique hashes them first, which takes longer."""
+    keys = np.sort(np.concatenate(parts))
+    return keys[np.diff(keys, prepend=-1) != 0]
+
+
+def word_table(stats: Statistics) -> Array:
+    """The sums that every family has: a row for each word."""
+    return getattr(stats, fields(stats)[0].name)
+
+
+def without(whole: S, part: S) -> S:
+    """Statistics (in full) of the documents that are not in the part, where rounding leaves zero."""
+    values = ((getattr(whole, field.name), getattr(part, field.name)) for field in fields(whole))
+    return type(whole)(*(_without(*pair) for pair in values))
+
+
+def _without(whole: Any, part: Any) -> Any:
+    if isinstance(whole, Levels):
+        rest = whole.weights.copy()
+        rest[np.searchsorted(whole.keys, part.keys)] -= part.weights
+        return replace(whole, weights=_cleaned(rest, whole.weights))
+    return _cleaned(whole - part, whole)
+
+
+def _cleaned(rest: Array, whole: Array) -> Array:
+    rest[rest <= _ROUNDING * whole] = 0.0
+    return rest
