@@ -4,7 +4,8 @@ Each model is trained first (a sampler is slower at its random start than later)
 taken, so that a busy machine slows all alike: ratios are what counts. With one thread it is processor time that is
 taken, with more the clock's. Peers are compared with if they are installed (``pip install bursty[bench]``).
 
-The second table has the parts of an EM iteration of DCMLDA. ``--variational`` adds one pass of the variational LDAs of
+The second table has the parts of an EM iteration of DCMLDA, and in how many topics a word of a document stands above
+the floor, which says how far the model is trained. ``--variational`` adds one pass of the variational LDAs of
 scikit-learn and gensim, which is an E step over all documents and an update of the topics.
 
     python -m benchmarks.topics_speed --corpus nips391 --topics 20 100 500
@@ -17,6 +18,7 @@ import importlib.util
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -46,7 +48,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     counts = datasets.load(arguments.corpus).counts
     n_tokens, clock = int(counts.sum()), time.process_time if arguments.jobs == 1 else time.perf_counter
-    speeds, iterations = [], []
+    speeds, iterations, scaling = [], [], []
     for n_topics in arguments.topics:
         model, sweeps = trained(counts, n_topics, arguments.train, arguments.jobs)
         seconds = side_by_side(
@@ -58,12 +60,17 @@ def main() -> None:
         speeds += [(n_topics, name, n_tokens / t / 1e6, t * 1e3, base / t) for name, t in seconds.items()]
         parts = side_by_side(iteration(counts, model, arguments.jobs), arguments.rounds, clock)
         whole = sum(parts.values())
-        iterations.append((n_topics, *(t * 1e3 for t in parts.values()), parts["update"] / whole))
+        params = model._params
+        sizes = np.count_nonzero(params.beta > params.floor, axis=1)[counts.indices].mean()
+        scaling.append((n_topics, *on_two_threads(counts, model, arguments.rounds)))
+        iterations.append((n_topics, sizes, *(t * 1e3 for t in parts.values()), parts["update"] / whole))
     peer = "tomotopy LDA" if importlib.util.find_spec("tomotopy") else "LDA"
     title = f"{arguments.corpus}: {counts.shape[0]} documents, {n_tokens:,} tokens, {arguments.jobs} thread(s)"
     table(title, speeds, ("topics", "model", "million tokens/s", "ms a pass", f"times {peer}"))
-    parts_header = ("topics", "ms of 5 sweeps", "of the log-likelihood", "of the update", "update's share")
+    parts_header = ("topics", "of a word", "ms of 5 sweeps", "of the log-likelihood", "of the update", "update's share")
     table("One EM iteration of DCMLDA", iterations, parts_header)
+    scaling_header = ("topics", "1 thread ms", "2 threads ms", "times faster", "two sweeps at once", "goal")
+    table("One sweep of DCMLDA on two threads, by the clock", scaling, scaling_header)
 
 
 def trained(counts: Any, n_topics: int, n_iter: int, n_jobs: int) -> tuple[DCMLDA, Passes]:
@@ -81,11 +88,29 @@ def trained(counts: Any, n_topics: int, n_iter: int, n_jobs: int) -> tuple[DCMLD
 
     def one_lda() -> None:
         with threads.using(n_jobs):
-            own = tokens.word_topics(states["lda"].topics, n_topics)
-            phi = lda.draw_phi(own, plain._params.beta, 0, next(number)).astype(np.float32)
+            own = tokens.word_topics(states["lda"].topics, n_topics, np.int32)
+            phi = lda.draw_phi(own, plain._params.beta, 0, next(number), single=True)
             states["lda"] = lda.sweep(states["lda"], plain._params.alpha, phi, 0, next(number))
 
     return bursty, {"DCMLDA": one_dcmlda, "LDA": one_lda}
+
+
+def on_two_threads(counts: Any, model: DCMLDA, rounds: int) -> tuple[float, float, float, float, str]:
+    """A sweep on one thread and on two; and two sweeps side by side, which is what the machine allows."""
+    state, number = State(Tokens.numbered(Chunk(counts), 0), model._topics), iter(range(10**6, 2 * 10**6))
+
+    def sweep(n_threads: int) -> None:
+        with threads.using(n_threads):
+            dcmlda.sweep(state, model._params, 0, next(number))
+
+    with ThreadPoolExecutor(2) as pool:
+        passes: Passes = {
+            "one": lambda: sweep(1),
+            "two": lambda: sweep(2),
+            "at once": lambda: list(pool.map(sweep, (1, 1))),
+        }
+        one, two, at_once = side_by_side(passes, rounds).values()
+    return 1e3 * one, 1e3 * two, one / two, 2 * one / at_once, ">= 1.8"
 
 
 def iteration(counts: Any, model: DCMLDA, n_jobs: int) -> Passes:
@@ -156,7 +181,8 @@ def variational(counts: Any, n_topics: int) -> Passes:
         from gensim.models import LdaModel
 
         corpus = Sparse2Corpus(counts.tocsr(), documents_columns=False)
-        model = LdaModel(num_topics=n_topics, id2word={i: str(i) for i in range(counts.shape[1])}, random_state=0)
+        names = {i: str(i) for i in range(counts.shape[1])}
+        model = LdaModel(num_topics=n_topics, id2word=names, random_state=0, eval_every=None)
         passes["gensim LDA"] = lambda: model.update(corpus)
     return passes
 

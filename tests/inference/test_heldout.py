@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from bursty.engines import Chunk
 from bursty.inference import heldout
-from bursty.kernels import gibbs_heldout, threads
+from bursty.kernels import gibbs_heldout, gibbs_pseudo, threads
 from bursty.samplers import dcmlda
 from bursty.samplers.tokens import Tokens
 from samplers import oracles_topics as oracles
@@ -115,12 +115,45 @@ def test_same_bits_for_any_threads_and_neighbours(counts, name, monkeypatch):
 
 
 def test_plain_python_agrees(counts):
-    tokens = Tokens.by_content(Chunk(counts))
+    tokens, params = Tokens.by_content(Chunk(counts)), MODELS["dcmlda"]
     for kernel, args in (
-        (gibbs_heldout.dcmlda, (ALPHA, BETA, BETA.sum(axis=0))),
-        (gibbs_heldout.lda, (ALPHA, PHI)),
+        (gibbs_heldout.dcmlda, (ALPHA, params.totals, params.floor, *params.table)),
+        (gibbs_heldout.lda, (ALPHA, PHI, PHI @ ALPHA)),
     ):
         out, plain = np.empty(5), np.empty(5)
         kernel(*tokens.cells, *args, 3, tokens.keys, 4, 2, out, 0, 5)
         getattr(kernel, "py_func", kernel)(*tokens.cells, *args, 3, tokens.keys, 4, 2, plain, 0, 5)
         np.testing.assert_allclose(out, plain, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_pseudo_documents_have_the_moments_of_the_model(name):
+    n = 20_000
+    probabilities = np.exp(heldout.pseudo_documents(MODELS[name], 5, range(n)))
+    np.testing.assert_allclose(probabilities.sum(axis=0), 1.0, rtol=1e-9)
+    theta, s = ALPHA / ALPHA.sum(), BETA.sum(axis=0)
+    own = BETA * (BETA + 1.0) / (s * (s + 1.0)) if name == "dcmlda" else PHI**2
+    pairs = (np.outer(ALPHA, ALPHA) + np.diag(ALPHA)) / (ALPHA.sum() * (ALPHA.sum() + 1.0))
+    squares = np.einsum("wk,kl,wl->w", PHI, pairs - np.diag(np.diag(pairs)), PHI) + own @ np.diag(pairs)
+    error = probabilities.std(axis=1) / np.sqrt(n)
+    assert np.all(np.abs(probabilities.mean(axis=1) - PHI @ theta) < 4 * error)
+    np.testing.assert_allclose((probabilities**2).mean(axis=1), squares, rtol=0.05)
+
+
+def test_pseudo_documents_in_plain_python():
+    """With shapes that nearly always underflow, and some above 1."""
+    beta = np.where(np.arange(12).reshape(4, 3) % 3 == 1, 1e-5, np.array([2.0, 0.4, 1.5]))
+    params, rows = dcmlda.Hyperparameters(ALPHA, beta), []
+    for kernels in ("compiled", "plain"):
+        own = [getattr(gibbs_pseudo, kernel) for kernel in ("mixtures", "dcmlda", "lda")]
+        mixtures, bursty, plain = (getattr(k, "py_func", k) if kernels == "plain" else k for k in own)
+        theta, out, other = np.empty((5, 3)), np.empty((5, 4)), np.empty((4, 5))
+        mixtures(ALPHA, 3, 7, theta, 0, 5)
+        bursty(theta, params.floor, *params.table, 3, 7, out, 0, 5)
+        plain(PHI, theta.T.copy(), other, 0, 4)
+        rows.append((theta, out, other))
+        np.testing.assert_allclose(other, np.log(PHI @ theta.T), rtol=1e-12)
+    for compiled, plain in zip(*rows, strict=True):
+        np.testing.assert_allclose(compiled, plain, rtol=1e-9)
+    later = heldout.pseudo_documents(params, 3, range(9, 12))
+    np.testing.assert_array_equal(later.T, rows[0][1][2:])

@@ -75,15 +75,36 @@ def test_sparse_parts_add_up_to_the_conditional(corpus):
         n_w = rng.integers(0, 3, size=7) * rng.integers(0, 2, size=7).astype(float)
         n_k = n_w + rng.integers(0, 5, size=7)
         ratio = (n_k + params.alpha) / (n_k + params.totals)
-        weights, expected = np.empty(7), np.empty(7)
+        weights, bounds, expected = np.empty(10), np.empty(2), np.empty(7)
         gibbs_dcmlda.conditional(n_k, n_w, params.alpha, params.beta[word], params.totals, expected)
-        begin, end = first[word], first[word + 1]
-        for kernel in both(gibbs_dcmlda.above_floor):
-            above = kernel(ratio, table_topics, table_values, begin, end, weights)
-            np.testing.assert_allclose(above, weights[: end - begin].sum(), rtol=1e-12)
-            by_topic = ratio * (n_w + params.floor)
-            np.add.at(by_topic, table_topics[begin:end], weights[: end - begin])
-            np.testing.assert_allclose(by_topic, expected, rtol=1e-12)
+        begin, end = np.uint64(first[word]), np.uint64(first[word + 1])
+        own, values = table_topics[begin:end], table_values[begin:end]
+        by_topic = ratio * (n_w + params.floor)
+        np.add.at(by_topic, own, ratio[own] * values)
+        np.testing.assert_allclose(by_topic, expected, rtol=1e-12)
+        ends = np.cumsum(ratio[own] * values)
+        for kernel, along in zip(both(gibbs_dcmlda.above_floor), both(gibbs_dcmlda.along_table), strict=True):
+            above = kernel(ratio, table_topics, table_values, begin, end, weights, bounds)
+            np.testing.assert_allclose(above, (ratio[own] * values).sum(), rtol=1e-12)
+            for left in above * rng.random(10 if above > 0 else 0):
+                k = along(left, begin, end, table_topics, weights, bounds)
+                assert k == own[np.searchsorted(ends, left, "right")]
+
+
+@pytest.mark.parametrize("along", ["mates", "floor"])
+def test_where_a_number_falls_along_the_other_parts(along):
+    rng = np.random.default_rng(3)
+    ratio, floor, topics = rng.random(5), rng.random(5), rng.integers(0, 5, size=9).astype(np.uint8)
+    mates = np.delete(np.arange(2, 7), 2)
+    terms, of_term = (ratio[topics[mates]], topics[mates]) if along == "mates" else (ratio * floor, np.arange(5))
+    begin, end, token = np.uint64(2), np.uint64(7), np.uint64(4)
+    for total in both(gibbs_dcmlda.of_the_mates) if along == "mates" else ():
+        np.testing.assert_allclose(total(token, begin, end, topics, ratio), terms.sum(), rtol=1e-12)
+    for left in terms.sum() * rng.random(30):
+        expected = of_term[np.searchsorted(np.cumsum(terms), left, "right")]
+        for kernel in both(getattr(gibbs_dcmlda, f"along_{along}")):
+            rest = (token, begin, end, topics, ratio) if along == "mates" else (ratio, floor)
+            assert kernel(left, *rest) == expected
 
 
 def test_table_holds_what_stands_above_the_floor(corpus):
@@ -97,8 +118,9 @@ def test_table_holds_what_stands_above_the_floor(corpus):
     for word in range(40):
         own = slice(first[word], first[word + 1])
         assert np.all(np.diff(values[own]) <= 0)
+        assert (own.stop - own.start) % 4 == 0
         beta = params.floor.copy()
-        beta[topics[own]] += values[own]
+        np.add.at(beta, topics[own], values[own])
         np.testing.assert_allclose(beta, params.beta[word], rtol=1e-12)
 
 

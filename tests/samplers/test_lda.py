@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 from bursty.engines import Chunk
-from bursty.kernels import gibbs_lda, threads
+from bursty.kernels import gibbs_gammas, gibbs_lda, threads
 from bursty.samplers import lda
 from bursty.samplers.tokens import State, Tokens
 from samplers import oracles_topics as oracles
@@ -153,21 +153,35 @@ def test_same_bits_for_any_number_of_threads(n_threads, monkeypatch):
 
 @pytest.mark.parametrize("shape", [0.02, 0.3, 0.97, 1.0, 1.4, 30.0])
 def test_gamma_variates(shape):
-    n, beta = 20_000, np.array([shape])
-
-    def draw(count, n, begin, finish):
-        out = np.empty((1, n))
-        begin(beta, 3, 1, out, 0, 1)
-        out = np.minimum(out ** (1.0 / shape), 1.0)
-        finish(np.full((1, n), count), beta, 3, 1, out, 0, 1)
+    def draw(count, n, kernel):
+        out, sums = np.empty((1, n)), np.empty((1, n))
+        kernel(np.full((1, n), count), np.array([shape]), 1e-300, 3, 1, np.array([0, 1]), out, sums, 0, 1)
+        np.testing.assert_array_equal(out, sums)
         return out[0]
 
-    for count in (0.0, 0.5, 2.0):
-        kernels = gibbs_lda.begin_gammas, gibbs_lda.finish_gammas
-        values = draw(count, n, *kernels)
+    for count in (0, 1, 5, 40):
+        kernel = gibbs_lda.draw_gammas
+        values = draw(count, 20_000, kernel)
         assert stats.kstest(values, stats.gamma(shape + count).cdf).pvalue > 1e-3
-        plain = draw(count, 50, *(both(kernel)[-1] for kernel in kernels))
-        np.testing.assert_allclose(plain, draw(count, 50, *kernels), rtol=1e-9)
+        np.testing.assert_allclose(draw(count, 50, both(kernel)[-1]), draw(count, 50, kernel), rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [1e-4, 0.02, 0.5, 2.0])
+def test_variates_that_matter(shape):
+    """Those above a bound, of many alike: as many as there should be, anywhere, and distributed as they should."""
+    n, least, law = 40_000, 1e-3, stats.gamma(shape)
+    items, values = np.empty(n, dtype=np.int64), np.empty(n)
+    found, draws = gibbs_gammas.alike(shape, n, least, np.uint64(5), np.uint64(77), 0, items, values)
+    above = law.sf(least)
+    assert stats.binomtest(found, n, above).pvalue > 1e-3
+    assert stats.kstest(items[:found] / n, "uniform").pvalue > 1e-3
+    assert np.all(np.diff(items[:found]) > 0)
+    assert stats.kstest(values[:found], lambda x: 1.0 - law.sf(x) / above).pvalue > 1e-3
+    again, same = np.empty(n, dtype=np.int64), np.empty(n)
+    plain = both(gibbs_gammas.alike)[-1](shape, n // 40, least, np.uint64(5), np.uint64(77), 0, again, same)
+    np.testing.assert_array_equal(again[: plain[0]], items[: plain[0]])
+    np.testing.assert_allclose(same[: plain[0]], values[: plain[0]], rtol=1e-9)
+    assert plain[1] <= draws
 
 
 def test_weights_and_where_a_number_falls_along_them():

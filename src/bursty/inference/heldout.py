@@ -18,14 +18,13 @@ import numpy as np
 from scipy.special import logsumexp
 
 from bursty.engines import Chunk
-from bursty.kernels import gibbs_counts, gibbs_heldout, threads
+from bursty.kernels import gibbs_counts, gibbs_heldout, gibbs_pseudo, threads
 from bursty.samplers import dcmlda, lda
 from bursty.samplers.tokens import State, Tokens, random_topics
 
 Array = np.ndarray[Any, Any]
 
-# Word probabilities of pseudo documents below this underflow.
-_TINY = 1e-300
+# Pseudo documents that are drawn at a time.
 _BLOCK = 64
 # Entries of a dense table that is made for some documents at a time.
 _TABLE = 2**24
@@ -48,10 +47,11 @@ def left_to_right(chunk: Chunk, model: Model, seed: int, n_particles: int, n_mov
     out = np.zeros(chunk.n_documents)
     rest = seed, tokens.keys, n_particles, n_moves, out
     if isinstance(model, Mixture):
-        threads.run(gibbs_heldout.lda, tokens.first, *tokens.cells, model.alpha, model.phi, *rest)
+        args = model.alpha, model.phi, lda.smooth_sums(model.phi, model.alpha)
+        threads.run(gibbs_heldout.lda, tokens.first, *tokens.cells, *args, *rest)
     else:
-        args = model.alpha, model.beta, model.totals
-        threads.run(gibbs_heldout.dcmlda, tokens.first, *tokens.cells, *args, *rest)
+        table = model.totals, model.floor, *model.table
+        threads.run(gibbs_heldout.dcmlda, tokens.first, *tokens.cells, model.alpha, *table, *rest)
     return out
 
 
@@ -127,23 +127,18 @@ def renew(state: State, model: Model, seed: int, number: int) -> State:
 
 def pseudo_documents(model: Model, seed: int, numbers: range) -> Array:
     """Log word probabilities of pseudo documents of these numbers: W x their number."""
-    n_words = (model.phi if isinstance(model, Mixture) else model.beta).shape[0]
-    out = np.empty((n_words, len(numbers)))
-    threads.run(_fill, np.arange(len(numbers) + 1) * np.int64(n_words) * len(model.alpha), model, seed, numbers, out)
-    return out
-
-
-def _fill(model: Model, seed: int, numbers: range, out: Array, start: int, stop: int) -> None:
-    for i in range(start, stop):
-        rng = np.random.Generator(np.random.Philox(key=np.array([seed, numbers[i]], dtype=np.uint64)))
-        theta = rng.standard_gamma(model.alpha)
-        theta = theta / max(theta.sum(), _TINY)
-        if isinstance(model, Mixture):
-            probabilities = model.phi @ theta
-        else:
-            phi = rng.standard_gamma(model.beta)
-            probabilities = phi @ (theta / np.maximum(phi.sum(axis=0), _TINY))
-        out[:, i] = np.log(np.maximum(probabilities, _TINY))
+    n, n_topics = len(numbers), len(model.alpha)
+    theta = np.empty((n, n_topics))
+    gibbs_pseudo.mixtures(model.alpha, seed, numbers.start, theta, 0, n)
+    if isinstance(model, Mixture):
+        out = np.empty((len(model.phi), n))
+        cost = np.arange(len(out) + 1) * np.int64(n * n_topics)
+        threads.run(gibbs_pseudo.lda, cost, model.phi, np.ascontiguousarray(theta.T), out)
+        return out
+    rows = np.empty((n, len(model.beta)))
+    cost = np.arange(n + 1) * np.int64(model.beta.size)
+    threads.run(gibbs_pseudo.dcmlda, cost, theta, model.floor, *model.table, seed, numbers.start, rows)
+    return np.ascontiguousarray(rows.T)
 
 
 def empirical_likelihood(chunk: Chunk, model: Model, seed: int, n_pseudo: int) -> tuple[Array, Array]:

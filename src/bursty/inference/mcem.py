@@ -71,13 +71,17 @@ class Trace:
 
 @dataclass
 class Chains:
-    """The documents, the topics of their tokens, the number of the next sweep: what a stopped run needs to go on."""
+    """The documents, the topics of their tokens, the number of the next sweep: what a stopped run needs to go on.
+
+    ``counted`` is for what a method counted of the topics, and these, so that it need not be counted again.
+    """
 
     documents: Documents
     n_topics: int
     seed: int
     topics: Column
     number: int = 0
+    counted: tuple[Column, Any] | None = None
 
     @classmethod
     def start(cls, documents: Documents, n_topics: int, seed: int, number: int = 0) -> Chains:
@@ -105,6 +109,7 @@ class Chains:
 
     def move(self, function: Callable[..., Any], n_sweeps: int, **shared: Any) -> Any:
         """Sweep: the function gives new topics, which stay, and something to add."""
+        self.counted = None
         moved, added = self.documents.keep_and_sum(function, *self.columns, seed=self.seed, **shared)
         self.topics, self.number = moved, self.number + n_sweeps
         return added

@@ -24,7 +24,7 @@ from bursty.families.sparse_urns import PairUrns
 from bursty.families.urn import S_MAX, S_MIN, LengthUrn
 from bursty.inference.mcem import Chains
 from bursty.samplers import dcmlda, lda
-from bursty.samplers.tokens import State, Tokens, item_levels, length_levels
+from bursty.samplers.tokens import State, Tokens, count_type, item_levels, length_levels
 
 Array = np.ndarray[Any, Any]
 
@@ -169,13 +169,13 @@ class LDAMethod:
 
     def sweeps(self, chains: Chains, params: lda.Hyperparameters, n_sweeps: int) -> LDAStatistics:
         """All chunks share phi, so they go sweep by sweep."""
-        word_topics = chains.sum(_word_topics, n_topics=chains.n_topics)
+        word_topics, dtype = _count_words(chains), count_type(int(chains.documents.n_tokens))
         for _ in range(n_sweeps):
-            # Single precision: rows of phi are read at random, and half of them fit the cache twice as well.
             phi = self.phi
             if phi is None:
-                phi = lda.draw_phi(word_topics, params.beta, chains.seed, chains.number).astype(np.float32)
-            word_topics = chains.move(_lda_sweep, 1, alpha=params.alpha, phi=phi, number=chains.number)
+                phi = lda.draw_phi(word_topics, params.beta, chains.seed, chains.number, single=True)
+            word_topics = chains.move(_lda_sweep, 1, alpha=params.alpha, phi=phi, number=chains.number, dtype=dtype)
+        chains.counted = chains.topics, word_topics
         learns = self.learn != "nothing"
         mixtures = chains.sum(_lda_mixtures, alpha=params.alpha, learn=learns)
         log_joint = mixtures.log_joint + lda.log_words(word_topics, params.beta)
@@ -202,15 +202,24 @@ class LDAMethod:
 
 
 def _lda_sweep(
-    chunk: Chunk, offset: int, topics: Array, alpha: Array, phi: Array, seed: int, number: int
+    chunk: Chunk, offset: int, topics: Array, alpha: Array, phi: Array, seed: int, number: int, dtype: Any
 ) -> tuple[Array, Array]:
     """New topics, and their words."""
     state = lda.sweep(State(Tokens.numbered(chunk, offset), topics), alpha, phi, seed, number)
-    return state.topics, state.tokens.word_topics(state.topics, len(alpha))
+    return state.topics, state.tokens.word_topics(state.topics, len(alpha), dtype)
 
 
-def _word_topics(chunk: Chunk, offset: int, topics: Array, n_topics: int) -> Array:
-    return Tokens.numbered(chunk, offset).word_topics(topics, n_topics)
+def _count_words(chains: Chains) -> Array:
+    """Tokens of each word and topic, W x K; those of the last sweep are known."""
+    if chains.counted is not None and chains.counted[0] is chains.topics:
+        word_topics: Array = chains.counted[1]
+        return word_topics
+    dtype = count_type(int(chains.documents.n_tokens))
+    return np.asarray(chains.sum(_word_topics, n_topics=chains.n_topics, dtype=dtype))
+
+
+def _word_topics(chunk: Chunk, offset: int, topics: Array, n_topics: int, dtype: Any) -> Array:
+    return Tokens.numbered(chunk, offset).word_topics(topics, n_topics, dtype)
 
 
 def _lda_mixtures(chunk: Chunk, offset: int, topics: Array, alpha: Array, learn: bool) -> TopicStatistics:

@@ -39,10 +39,12 @@ def add_by_cell(cell_first, topics, out, start, stop):
 def by_word(starts, cells, cell_first, topics, out, start, stop):
     """Tokens of each topic for each word: W x K. Equivalent to ``np.add.at(out, (word of token, topics), 1)``."""
     for word in range(start, stop):
-        out[word] = 0
+        row = out[word]
+        row[:] = 0
         for i in range(starts[word], starts[word + 1]):
-            for token in range(cell_first[cells[i]], cell_first[cells[i] + 1]):
-                out[word, topics[token]] += 1
+            # Places that are known not to be negative: an index that might be costs a test each time.
+            for token in range(np.uint64(cell_first[cells[i]]), np.uint64(cell_first[cells[i] + 1])):
+                row[topics[token]] += 1
 
 
 @kernel

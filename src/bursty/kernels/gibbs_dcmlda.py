@@ -19,7 +19,7 @@ with ratio_k = (n_dk + alpha_k) / (n_dk + s_k).
 | topics | the topic of each token, changed in place | tokens |
 | alpha, totals, floor | alpha, s, the least beta of each topic | K |
 | beta | W x K | |
-| table_first, table_topics, table_values | the pairs (k, b_wk) of each word, largest first | W + 1, n, n |
+| table_first, table_topics, table_values | the pairs (k, b_wk) of each word, largest first, in fours | W + 1, n, n |
 | keys | the number that names each document's random stream | D |
 """
 
@@ -28,10 +28,16 @@ from __future__ import annotations
 import numpy as np
 
 from bursty.kernels import random
-from bursty.kernels.compile import kernel
+from bursty.kernels.compile import inlined, kernel
 from bursty.kernels.polya import log_rising
+from bursty.kernels.prefetch import prefetch
 
 _NEITHER, _OUTSIDE = -2, -1
+_FEW = 4
+# Rows of the table are asked for so many cells before they are read.
+_AHEAD = 3
+# Places that are known not to be negative: an index that might be costs a test each time.
+_0, _1, _2, _3, _4 = (np.uint64(i) for i in range(5))
 
 
 @kernel
@@ -76,7 +82,10 @@ def sweep_dense(indptr, words, counts, first, topics, alpha, beta, totals, seed,
 
 @kernel
 def build_table(beta, floor, table_first, table_topics, table_values, start, stop):
-    """For each word the topics whose beta is above their floor, and by how much, largest first."""
+    """For each word the topics whose beta is above their floor, and by how much, largest first.
+
+    The last topic is repeated, with value 0, up to where the next word begins.
+    """
     for word in range(start, stop):
         begin, end = table_first[word], table_first[word]
         for k in range(len(floor)):
@@ -88,17 +97,84 @@ def build_table(beta, floor, table_first, table_topics, table_values, start, sto
                     place -= 1
                 table_values[place], table_topics[place] = value, k
                 end += 1
+        for place in range(end, table_first[word + 1]):
+            table_values[place], table_topics[place] = 0.0, table_topics[end - 1]
 
 
-@kernel
-def above_floor(ratio, table_topics, table_values, begin, end, weights):
-    """The second part of the sum: its terms go to ``weights``, equivalent to ``ratio[topics] * values``."""
-    total = 0.0
-    for i in range(begin, end):
-        weight = ratio[table_topics[i]] * table_values[i]
-        weights[i - begin] = weight
-        total += weight
+@inlined
+def recount(k, change, n_k, alpha, totals, floor, ratio):
+    """Change the tokens of a topic, and its ratio; gives what that changes in ``sum(ratio * floor)``."""
+    before = ratio[k]
+    n_k[k] += change
+    ratio[k] = (n_k[k] + alpha[k]) / (n_k[k] + totals[k])
+    return (ratio[k] - before) * floor[k]
+
+
+@inlined
+def above_floor(ratio, table_topics, table_values, begin, end, weights, bounds):
+    """The second part of the sum, ``ratio[topics] @ values``.
+
+    Four terms at a time: ``weights`` gets the sums of the first one, two and three of them, ``bounds`` the sums of all
+    fours so far.
+    """
+    total, four, place = 0.0, _0, _0
+    for i in range(begin, end, _4):
+        a = ratio[table_topics[i]] * table_values[i]
+        b = a + ratio[table_topics[i + _1]] * table_values[i + _1]
+        c = ratio[table_topics[i + _2]] * table_values[i + _2]
+        d = c + ratio[table_topics[i + _3]] * table_values[i + _3]
+        weights[place], weights[place + _1], weights[place + _2] = a, b, b + c
+        total += b + d
+        bounds[four] = total
+        four, place = four + _1, place + _4
     return total
+
+
+@inlined
+def along_table(left, begin, end, table_topics, weights, bounds):
+    """The topic at ``left`` along the terms of `above_floor`."""
+    four, last = _0, (end - begin) // _4 - _1
+    while four < last and left >= bounds[four]:
+        four += _1
+    if four > _0:
+        left -= bounds[four - _1]
+    place = _4 * four
+    a, b, c = np.uint64(left >= weights[place]), left >= weights[place + _1], left >= weights[place + _2]
+    return np.uint64(table_topics[begin + place + a + np.uint64(b) + np.uint64(c)])
+
+
+@inlined
+def of_the_mates(token, begin, end, topics, ratio):
+    """The first part of the sum, ``sum_k ratio_k n_dwk``: of each other token of the word, its topic's ratio."""
+    total = 0.0
+    for mate in range(begin, end):
+        if mate != token:
+            total += ratio[topics[mate]]
+    return total
+
+
+@inlined
+def along_mates(left, token, begin, end, topics, ratio):
+    """The topic at ``left`` along the terms of `of_the_mates`."""
+    k = np.uint64(topics[token])
+    for mate in range(begin, end):
+        if mate != token:
+            k = np.uint64(topics[mate])
+            left -= ratio[k]
+            if left < 0.0:
+                break
+    return k
+
+
+@inlined
+def along_floor(left, ratio, floor):
+    """The topic at ``left`` along the third part of the sum, the terms ratio_k floor_k."""
+    k, last = _0, np.uint64(len(floor) - 1)
+    left -= ratio[k] * floor[k]
+    while left >= 0.0 and k < last:
+        k += _1
+        left -= ratio[k] * floor[k]
+    return k
 
 
 @kernel
@@ -124,107 +200,114 @@ def sweep_sparse(
 
     Where a word has several tokens in a document, the terms of the topics in its table take in n_dwk, are computed
     once, and change from token to token for two topics only; the few topics that the document gave the word though
-    they are not in its table are kept in a list of their own.
+    they are not in its table are kept in a list of their own. Up to `_FEW` tokens it is faster to compute all terms
+    for each.
     """
-    n_topics = len(alpha)
-    n_k, n_w, ratio, weights = np.empty(n_topics), np.zeros(n_topics), np.empty(n_topics), np.empty(n_topics)
+    n_topics = np.uint64(len(alpha))
+    n_k, n_w, ratio = np.empty(n_topics), np.zeros(n_topics), np.empty(n_topics)
+    weights, bounds = np.empty(n_topics + _3), np.empty((n_topics + _3) // _4)
     # Where each topic is in the word's table; in the list of those outside it; or neither.
-    places, outside = np.full(n_topics, _NEITHER), np.empty(n_topics, dtype=np.int64)
+    places, outside = np.full(n_topics, _NEITHER), np.empty(n_topics, dtype=np.uint64)
     for document in range(start, stop):
         key, step = random.stream(seed, sweep, keys[document])
-        token = first[document]
+        first_token, token, last_cell = np.uint64(first[document]), np.uint64(first[document]), indptr[document + 1] - 1
         n_k[:] = 0.0
-        for i in range(token, first[document + 1]):
+        for i in range(token, np.uint64(first[document + 1])):
             n_k[topics[i]] += 1.0
         rest = 0.0
         for k in range(n_topics):
             ratio[k] = (n_k[k] + alpha[k]) / (n_k[k] + totals[k])
             rest += ratio[k] * floor[k]
         for cell in range(indptr[document], indptr[document + 1]):
-            begin, end, several = table_first[words[cell]], table_first[words[cell] + 1], counts[cell] > 1
-            n_outside, drawn, above, home, stay = 0, 0.0, 0.0, _NEITHER, 0.0
-            if several:
-                for i in range(begin, end):
-                    places[table_topics[i]] = i - begin
-                for i in range(token, token + counts[cell]):
-                    k = topics[i]
-                    n_w[k] += 1.0
-                    if places[k] == _NEITHER:
-                        places[k] = _OUTSIDE
-                        outside[n_outside] = k
-                        n_outside += 1
-                for i in range(begin, end):
-                    k = table_topics[i]
-                    weights[i - begin] = ratio[k] * (table_values[i] + n_w[k])
-                    above += weights[i - begin]
-            for _ in range(counts[cell]):
-                old = topics[token]
-                with_token = ratio[old]
-                n_k[old] -= 1.0
-                ratio[old] = (n_k[old] + alpha[old]) / (n_k[old] + totals[old])
-                rest += (ratio[old] - with_token) * floor[old]
-                if several:
-                    n_w[old] -= 1.0
-                    home, stay = places[old], 0.0
-                    if home >= 0:
-                        stay = ratio[old] * (table_values[begin + home] + n_w[old])
-                        above += stay - weights[home]
-                        # The topic it had is the likeliest: it comes first, and has no weight in its place.
-                        weights[home] = 0.0
-                    drawn = 0.0
-                    for i in range(n_outside):
-                        drawn += ratio[outside[i]] * n_w[outside[i]]
-                else:
-                    above = above_floor(ratio, table_topics, table_values, begin, end, weights)
-                left = (above + drawn + rest) * random.uniform(np.uint64(key), np.uint64(step), token - first[document])
-                if left < stay:
-                    k = old + 0
-                elif left < above and end > begin:
-                    place = 0
-                    left -= stay + weights[0]
-                    while left >= 0.0 and place < end - begin - 1:
-                        place += 1
-                        left -= weights[place]
-                    k = table_topics[begin + place] + 0
-                elif left < above + drawn:
-                    place = 0
-                    left -= above + ratio[outside[0]] * n_w[outside[0]]
-                    while left >= 0.0 and place < n_outside - 1:
-                        place += 1
-                        left -= ratio[outside[place]] * n_w[outside[place]]
-                    k = outside[place]
-                else:
-                    k = 0
-                    left -= above + drawn + ratio[0] * floor[0]
-                    while left >= 0.0 and k < n_topics - 1:
-                        k += 1
-                        left -= ratio[k] * floor[k]
-                without = ratio[k]
-                n_k[k] += 1.0
-                ratio[k] = with_token if k == old else (n_k[k] + alpha[k]) / (n_k[k] + totals[k])
-                rest += (ratio[k] - without) * floor[k]
-                if several:
-                    if home >= 0:
-                        weights[home] = stay
-                    n_w[k] += 1.0
-                    place = places[k]
-                    if place >= 0:
-                        weight = ratio[k] * (table_values[begin + place] + n_w[k])
-                        above += weight - weights[place]
-                        weights[place] = weight
-                    elif place == _NEITHER:
-                        places[k] = _OUTSIDE
-                        outside[n_outside] = k
-                        n_outside += 1
-                topics[token] = k
-                token += 1
-            if several:
-                for i in range(begin, end):
-                    n_w[table_topics[i]] = 0.0
-                    places[table_topics[i]] = _NEITHER
+            ahead = table_first[words[min(cell + _AHEAD, last_cell)]]
+            prefetch(table_topics, ahead)
+            prefetch(table_values, ahead)
+            begin, end = np.uint64(table_first[words[cell]]), np.uint64(table_first[words[cell] + 1])
+            stop_token = token + np.uint64(counts[cell])
+            if counts[cell] <= _FEW:
+                for own in range(token, stop_token):
+                    rest += recount(topics[own], -1.0, n_k, alpha, totals, floor, ratio)
+                    above = above_floor(ratio, table_topics, table_values, begin, end, weights, bounds)
+                    drawn = of_the_mates(own, token, stop_token, topics, ratio)
+                    u = random.uniform(np.uint64(key), np.uint64(step), own - first_token)
+                    left = (above + drawn + rest) * u
+                    if left < above:
+                        k = along_table(left, begin, end, table_topics, weights, bounds)
+                    elif left < above + drawn:
+                        k = along_mates(left - above, own, token, stop_token, topics, ratio)
+                    else:
+                        k = along_floor(left - above - drawn, ratio, floor)
+                    rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
+                    topics[own] = k
+                token = stop_token
+                continue
+            while end > begin and table_values[end - _1] == 0.0:
+                end -= _1
+            n_outside, above = _0, 0.0
+            for i in range(begin, end):
+                places[table_topics[i]] = i - begin
+            for i in range(token, stop_token):
+                k = np.uint64(topics[i])
+                n_w[k] += 1.0
+                if places[k] == _NEITHER:
+                    places[k], outside[n_outside] = _OUTSIDE, k
+                    n_outside += _1
+            for i in range(begin, end):
+                k = np.uint64(table_topics[i])
+                weights[i - begin] = ratio[k] * (table_values[i] + n_w[k])
+                above += weights[i - begin]
+            for own in range(token, stop_token):
+                old = np.uint64(topics[own])
+                rest += recount(old, -1.0, n_k, alpha, totals, floor, ratio)
+                n_w[old] -= 1.0
+                home, stay, drawn = places[old], 0.0, 0.0
+                if home >= 0:
+                    stay = ratio[old] * (table_values[begin + np.uint64(home)] + n_w[old])
+                    above += stay - weights[home]
+                    # The topic it had is the likeliest: it comes first, and has no weight in its place.
+                    weights[home] = 0.0
                 for i in range(n_outside):
-                    n_w[outside[i]] = 0.0
-                    places[outside[i]] = _NEITHER
+                    drawn += ratio[outside[i]] * n_w[outside[i]]
+                u = random.uniform(np.uint64(key), np.uint64(step), own - first_token)
+                left = (above + drawn + rest) * u
+                if left < stay:
+                    k = old
+                elif left < above and end > begin:
+                    i = begin
+                    left -= stay + weights[_0]
+                    while left >= 0.0 and i < end - _1:
+                        i += _1
+                        left -= weights[i - begin]
+                    k = np.uint64(table_topics[i])
+                elif left < above + drawn:
+                    i = _0
+                    left -= above + ratio[outside[i]] * n_w[outside[i]]
+                    while left >= 0.0 and i < n_outside - _1:
+                        i += _1
+                        left -= ratio[outside[i]] * n_w[outside[i]]
+                    k = outside[i]
+                else:
+                    k = along_floor(left - above - drawn, ratio, floor)
+                rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
+                if home >= 0:
+                    weights[home] = stay
+                n_w[k] += 1.0
+                if places[k] >= 0:
+                    place = np.uint64(places[k])
+                    weight = ratio[k] * (table_values[begin + place] + n_w[k])
+                    above += weight - weights[place]
+                    weights[place] = weight
+                elif places[k] == _NEITHER:
+                    places[k], outside[n_outside] = _OUTSIDE, k
+                    n_outside += _1
+                topics[own] = k
+            for i in range(begin, end):
+                n_w[table_topics[i]] = 0.0
+                places[table_topics[i]] = _NEITHER
+            for i in range(n_outside):
+                n_w[outside[i]] = 0.0
+                places[outside[i]] = _NEITHER
+            token = stop_token
 
 
 @kernel

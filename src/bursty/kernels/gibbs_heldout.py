@@ -17,7 +17,8 @@ import numpy as np
 
 from bursty.kernels import random
 from bursty.kernels.compile import kernel
-from bursty.kernels.gibbs_dcmlda import conditional
+from bursty.kernels.gibbs_dcmlda import above_floor, along_floor, along_table, recount
+from bursty.kernels.gibbs_lda import find, from_prior, weigh
 
 # The stream a document's order is drawn from; particles use 0, 1, 2, ...
 _ORDER = 2**41
@@ -38,100 +39,184 @@ def _shuffled_cells(indptr, counts, document, seed, key_of_document, cells):
 
 
 @kernel
-def _pick(weights, left):
-    """Where ``left`` falls along the weights."""
-    k = 0
-    while k < len(weights) - 1 and left >= weights[k]:
-        left -= weights[k]
-        k += 1
-    return k
+def _gather_cells(indptr, counts, document, places):
+    """Where the tokens of each cell of a document will stand, cell after cell."""
+    total = 0
+    for cell in range(indptr[document], indptr[document + 1]):
+        places[cell - indptr[document]] = total
+        total += counts[cell]
 
 
 @kernel
-def dcmlda(indptr, words, counts, first, alpha, beta, totals, seed, keys, n_particles, n_moves, out, start, stop):
-    """Estimated log-likelihood of each document under DCMLDA."""
-    n_topics, alpha_total = len(alpha), alpha.sum()
-    weights, n_k = np.empty(n_topics), np.empty(n_topics)
-    for document in range(start, stop):
-        begin, length = indptr[document], first[document + 1] - first[document]
-        cells, topics = np.empty(length, dtype=np.int64), np.empty(length, dtype=np.int64)
-        sums = np.zeros(length)
-        n_w = np.empty((indptr[document + 1] - begin, n_topics))
-        _shuffled_cells(indptr, counts, document, seed, keys[document], cells)
-        for particle in range(n_particles):
-            key, step = random.stream(seed, particle, keys[document])
-            draw = 0
-            n_k[:] = 0.0
-            n_w[:] = 0.0
-            for n in range(length):
-                for move in range(min(n, n_moves)):
-                    i = move
-                    if n > n_moves:
-                        i = int(n * random.uniform(np.uint64(key), np.uint64(step), draw))
-                        draw += 1
-                    n_k[topics[i]] -= 1.0
-                    n_w[cells[i], topics[i]] -= 1.0
-                    total = conditional(n_k, n_w[cells[i]], alpha, beta[words[begin + cells[i]]], totals, weights)
-                    k = _pick(weights, total * random.uniform(np.uint64(key), np.uint64(step), draw))
-                    draw += 1
-                    topics[i] = k
-                    n_k[k] += 1.0
-                    n_w[cells[i], k] += 1.0
-                total = conditional(n_k, n_w[cells[n]], alpha, beta[words[begin + cells[n]]], totals, weights)
-                sums[n] += total / (n + alpha_total)
-                k = _pick(weights, total * random.uniform(np.uint64(key), np.uint64(step), draw))
-                draw += 1
-                topics[n] = k
-                n_k[k] += 1.0
-                n_w[cells[n], k] += 1.0
-        result = 0.0
-        for n in range(length):
-            result += math.log(sums[n] / n_particles)
-        out[document] = result
-
-
-@kernel
-def _lda_weights(n_k, alpha, row, out):
+def _of_the_word(mates, begin, end, topics, token, ratio):
+    """``sum_k ratio_k n_dwk``: the ratios of the topics that the word's other tokens have."""
     total = 0.0
-    for k in range(len(alpha)):
-        out[k] = (n_k[k] + alpha[k]) * row[k]
-        total += out[k]
+    for place in range(begin, end):
+        if mates[place] != token:
+            total += ratio[topics[mates[place]]]
     return total
 
 
 @kernel
-def lda(indptr, words, counts, first, alpha, phi, seed, keys, n_particles, n_moves, out, start, stop):
-    """Estimated log-likelihood of each document under LDA with given word probabilities."""
+def _along_the_word(left, mates, begin, end, topics, token, ratio):
+    """The topic at ``left`` along the terms of `_of_the_word`."""
+    k = topics[token]
+    for place in range(begin, end):
+        if mates[place] != token:
+            k = topics[mates[place]]
+            left -= ratio[k]
+            if left < 0.0:
+                break
+    return k
+
+
+@kernel
+def dcmlda(
+    indptr,
+    words,
+    counts,
+    first,
+    alpha,
+    totals,
+    floor,
+    table_first,
+    table_topics,
+    table_values,
+    seed,
+    keys,
+    n_particles,
+    n_moves,
+    out,
+    start,
+    stop,
+):
+    """Estimated log-likelihood of each document under DCMLDA.
+
+    The sums have the three parts of `gibbs_dcmlda.sweep_sparse`; of a word's tokens so far (``mates``) each stands for
+    its topic, so that no table of the document's words and topics is needed.
+    """
     n_topics, alpha_total = len(alpha), alpha.sum()
-    weights, n_k = np.empty(n_topics), np.empty(n_topics)
+    n_k, ratio = np.empty(n_topics), np.empty(n_topics)
+    weights, bounds = np.empty(n_topics + 3), np.empty((n_topics + 3) // 4)
     for document in range(start, stop):
         begin, length = indptr[document], first[document + 1] - first[document]
-        cells, topics = np.empty(length, dtype=np.int64), np.empty(length, dtype=np.int64)
+        n_cells = indptr[document + 1] - begin
+        cells, topics, mates = np.empty((3, length), dtype=np.int64)
+        cell_first, cell_end = np.empty((2, n_cells), dtype=np.int64)
+        sums = np.zeros(length)
+        _shuffled_cells(indptr, counts, document, seed, keys[document], cells)
+        _gather_cells(indptr, counts, document, cell_first)
+        for particle in range(n_particles):
+            key, step = random.stream(seed, particle, keys[document])
+            draw, rest = 0, 0.0
+            n_k[:] = 0.0
+            cell_end[:] = cell_first
+            for k in range(n_topics):
+                ratio[k] = alpha[k] / totals[k]
+                rest += ratio[k] * floor[k]
+            for n in range(length):
+                n_renewed = min(n, n_moves)
+                for move in range(n_renewed + 1):
+                    i = move
+                    if move == n_renewed:
+                        i = n
+                    elif n > n_moves:
+                        i = int(n * random.uniform(np.uint64(key), np.uint64(step), draw))
+                        draw += 1
+                    if i < n:
+                        rest += recount(topics[i], -1.0, n_k, alpha, totals, floor, ratio)
+                    cell = cells[i]
+                    word, own, own_end = words[begin + cell], cell_first[cell], cell_end[cell]
+                    table, table_end = np.uint64(table_first[word]), np.uint64(table_first[word + 1])
+                    drawn = _of_the_word(mates, own, own_end, topics, i, ratio)
+                    above = above_floor(ratio, table_topics, table_values, table, table_end, weights, bounds)
+                    total = drawn + above + rest
+                    if i == n:
+                        sums[n] += total / (n + alpha_total)
+                    left = total * random.uniform(np.uint64(key), np.uint64(step), draw)
+                    draw += 1
+                    if left < drawn:
+                        topics[i] = _along_the_word(left, mates, own, own_end, topics, i, ratio)
+                    elif left < drawn + above:
+                        left -= drawn
+                        topics[i] = along_table(left, table, table_end, table_topics, weights, bounds)
+                    else:
+                        topics[i] = along_floor(left - drawn - above, ratio, floor)
+                    rest += recount(topics[i], 1.0, n_k, alpha, totals, floor, ratio)
+                mates[cell_end[cells[n]]] = n
+                cell_end[cells[n]] += 1
+        out[document] = _sum_of_logs(sums, n_particles)
+
+
+@kernel
+def _sum_of_logs(sums, n_particles):
+    """``np.log(sums / n_particles).sum()``."""
+    result = 0.0
+    for total in sums:
+        result += math.log(total / n_particles)
+    return result
+
+
+@kernel
+def _join(k, sizes, present, places, n_present):
+    """One more token of the topic, which comes to the end of the list if it is new; gives the length of the list."""
+    if places[k] < 0:
+        present[n_present], places[k], sizes[n_present] = k, n_present, 0.0
+        n_present += 1
+    sizes[places[k]] += 1.0
+    return n_present
+
+
+@kernel
+def _leave(k, sizes, present, places, n_present):
+    """One token less; when it was the topic's last, the last of the list takes its place."""
+    place = places[k]
+    sizes[place] -= 1.0
+    if sizes[place] == 0.0:
+        n_present -= 1
+        last = present[n_present]
+        sizes[place], present[place] = sizes[n_present], last
+        places[last] = place
+        places[k] = -1
+    return n_present
+
+
+@kernel
+def lda(indptr, words, counts, first, alpha, phi, smooth, seed, keys, n_particles, n_moves, out, start, stop):
+    """Estimated log-likelihood of each document under LDA with given word probabilities."""
+    n_topics, alpha_total = len(alpha), alpha.sum()
+    sizes, weights = np.empty(n_topics), np.empty(n_topics)
+    present, places = np.empty(n_topics, dtype=np.uint32), np.full(n_topics, -1, dtype=np.int32)
+    for document in range(start, stop):
+        begin, length = indptr[document], first[document + 1] - first[document]
+        cells, topics = np.empty((2, length), dtype=np.int64)
         sums = np.zeros(length)
         _shuffled_cells(indptr, counts, document, seed, keys[document], cells)
         for particle in range(n_particles):
             key, step = random.stream(seed, particle, keys[document])
-            draw = 0
-            n_k[:] = 0.0
+            draw, n_present = 0, 0
             for n in range(length):
-                for move in range(min(n, n_moves)):
+                n_renewed = min(n, n_moves)
+                for move in range(n_renewed + 1):
                     i = move
-                    if n > n_moves:
+                    if move == n_renewed:
+                        i = n
+                    elif n > n_moves:
                         i = int(n * random.uniform(np.uint64(key), np.uint64(step), draw))
                         draw += 1
-                    n_k[topics[i]] -= 1.0
-                    total = _lda_weights(n_k, alpha, phi[words[begin + cells[i]]], weights)
-                    k = _pick(weights, total * random.uniform(np.uint64(key), np.uint64(step), draw))
+                    if i < n:
+                        n_present = _leave(topics[i], sizes, present, places, n_present)
+                    word = words[begin + cells[i]]
+                    drawn = weigh(sizes, present, n_present, phi[word], weights)
+                    if i == n:
+                        sums[n] += (drawn + smooth[word]) / (n + alpha_total)
+                    left = (drawn + smooth[word]) * random.uniform(np.uint64(key), np.uint64(step), draw)
                     draw += 1
-                    topics[i] = k
-                    n_k[k] += 1.0
-                total = _lda_weights(n_k, alpha, phi[words[begin + cells[n]]], weights)
-                sums[n] += total / (n + alpha_total)
-                k = _pick(weights, total * random.uniform(np.uint64(key), np.uint64(step), draw))
-                draw += 1
-                topics[n] = k
-                n_k[k] += 1.0
-        result = 0.0
-        for n in range(length):
-            result += math.log(sums[n] / n_particles)
-        out[document] = result
+                    if left < drawn:
+                        topics[i] = present[find(weights, n_present, left)]
+                    else:
+                        topics[i] = from_prior(left - drawn, alpha, phi[word])
+                    n_present = _join(topics[i], sizes, present, places, n_present)
+            for i in range(n_present):
+                places[present[i]] = -1
+        out[document] = _sum_of_logs(sums, n_particles)

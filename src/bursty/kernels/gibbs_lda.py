@@ -12,17 +12,18 @@ Names and shapes are those of `gibbs_dcmlda`; ``phi`` is W x K, ``smooth`` is ``
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from bursty.kernels import random
 from bursty.kernels.compile import kernel
+from bursty.kernels.gibbs_gammas import alike, whole_gamma
 from bursty.kernels.polya import log_rising
-from bursty.kernels.variates import normal
+from bursty.kernels.prefetch import prefetch
 
-# Gamma draws of tiny shape underflow; a probability this small is never drawn but keeps sums above zero.
-_TINY = 1e-300
+# Rows of phi are asked for so many cells before they are read, by lines of the cache.
+_AHEAD, _LINE = 2, 16
+# Places that are known not to be negative, as in `gibbs_dcmlda`.
+_0, _1, _2, _3, _4 = (np.uint64(i) for i in range(5))
 
 
 @kernel
@@ -34,10 +35,11 @@ def sweep(indptr, words, counts, first, topics, alpha, phi, smooth, seed, sweep,
     """
     n_topics = len(alpha)
     sizes, weights = np.empty(n_topics), np.empty(n_topics)
-    present, places = np.empty(n_topics, dtype=np.int32), np.full(n_topics, -1, dtype=np.int32)
+    present, places = np.empty(n_topics, dtype=np.uint32), np.full(n_topics, -1, dtype=np.int32)
+    flat = phi.reshape(phi.size)
     for document in range(start, stop):
         key, step = random.stream(seed, sweep, keys[document])
-        token, n_present = first[document], 0
+        token, n_present, last_cell = first[document], 0, indptr[document + 1] - 1
         for i in range(token, first[document + 1]):
             k = topics[i]
             if places[k] < 0:
@@ -45,6 +47,10 @@ def sweep(indptr, words, counts, first, topics, alpha, phi, smooth, seed, sweep,
                 n_present += 1
             sizes[places[k]] += 1.0
         for cell in range(indptr[document], indptr[document + 1]):
+            ahead = np.int64(words[min(cell + _AHEAD, last_cell)])
+            prefetch(smooth, ahead)
+            for k in range(0, n_topics, _LINE):
+                prefetch(flat, ahead * n_topics + k)
             row = phi[words[cell]]
             drawn = weigh(sizes, present, n_present, row, weights)
             for _ in range(counts[cell]):
@@ -66,7 +72,7 @@ def sweep(indptr, words, counts, first, topics, alpha, phi, smooth, seed, sweep,
                 if left < drawn and n_present > 0:
                     k = present[find(weights, n_present, left)]
                 else:
-                    k = _from_prior(left - max(drawn, 0.0), alpha, row)
+                    k = from_prior(left - max(drawn, 0.0), alpha, row)
                 if places[k] < 0:
                     present[n_present], places[k], sizes[n_present] = k, n_present, 0.0
                     weights[n_present] = 0.0
@@ -94,41 +100,42 @@ def smooth_sums(phi, alpha, out, start, stop):
 def weigh(sizes, present, n_present, row, weights):
     """``weights = sizes * row[present]`` and their sum; four sums side by side, as none has to wait for another."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    whole = n_present // 4 * 4
-    for i in range(0, whole, 4):
+    n = np.uint64(n_present)
+    whole = n // _4 * _4
+    for i in range(_0, whole, _4):
         weights[i] = sizes[i] * row[present[i]]
-        weights[i + 1] = sizes[i + 1] * row[present[i + 1]]
-        weights[i + 2] = sizes[i + 2] * row[present[i + 2]]
-        weights[i + 3] = sizes[i + 3] * row[present[i + 3]]
+        weights[i + _1] = sizes[i + _1] * row[present[i + _1]]
+        weights[i + _2] = sizes[i + _2] * row[present[i + _2]]
+        weights[i + _3] = sizes[i + _3] * row[present[i + _3]]
         a += weights[i]
-        b += weights[i + 1]
-        c += weights[i + 2]
-        d += weights[i + 3]
-    for i in range(whole, n_present):
+        b += weights[i + _1]
+        c += weights[i + _2]
+        d += weights[i + _3]
+    for i in range(whole, n):
         weights[i] = sizes[i] * row[present[i]]
         a += weights[i]
     return (a + b) + (c + d)
 
 
 @kernel
-def find(weights, n, left):
-    """Where ``left`` falls along the first n weights: ``np.searchsorted(np.cumsum(weights[:n]), left, "right")``."""
-    place = 0
-    while place + 4 < n:
-        four = (weights[place] + weights[place + 1]) + (weights[place + 2] + weights[place + 3])
+def find(weights, n_weights, left):
+    """Where ``left`` falls along the first weights: ``np.searchsorted(np.cumsum(weights[:n]), left, "right")``."""
+    place, n = _0, np.uint64(n_weights)
+    while place + _4 < n:
+        four = (weights[place] + weights[place + _1]) + (weights[place + _2] + weights[place + _3])
         if left < four:
             break
         left -= four
-        place += 4
+        place += _4
     left -= weights[place]
-    while left >= 0.0 and place < n - 1:
-        place += 1
+    while left >= 0.0 and place + _1 < n:
+        place += _1
         left -= weights[place]
     return place
 
 
 @kernel
-def _from_prior(left, alpha, row):
+def from_prior(left, alpha, row):
     """The topic at ``left`` along the weights alpha_k phi_wk; never one of weight 0."""
     chosen = 0
     for k in range(len(alpha)):
@@ -157,80 +164,35 @@ def log_topics(first, topics, alpha, out, start, stop):
 
 
 @kernel
-def begin_gammas(beta, seed, sweep, out, start, stop):
-    """The first uniform number of `small_gamma` of shape ``beta[w]``, for each word and topic."""
-    n_topics = out.shape[1]
-    for word in range(start, stop):
-        key, step = random.stream(seed, sweep, word)
-        bound = 1.0 + beta[word] / math.e
-        for k in range(n_topics):
-            out[word, k] = bound * (1.0 - random.uniform(np.uint64(key), np.uint64(step), k))
-
-
-@kernel
-def finish_gammas(word_topics, beta, seed, sweep, out, start, stop):
+def draw_gammas(word_topics, beta, least, seed, sweep, edges, out, sums, start, stop):
     """A gamma variate of shape ``word_topics[w, k] + beta[w]`` for each word and topic; a word has its own stream.
 
-    ``out`` holds ``min(u ** (1 / beta), 1)`` with the u of `begin_gammas`, which NumPy computes faster than a loop:
-    where a topic has no token of the word, that is what `small_gamma` would try first.
+    Each is the sum of one of shape beta_w, which are drawn for all topics at once and of which those below ``least``
+    are taken for that, and of one for the tokens, where there are any. ``sums`` adds up the blocks of words that
+    ``edges`` bounds, in an order that does not depend on threads.
     """
     n_topics = out.shape[1]
-    for word in range(start, stop):
-        key, step = random.stream(seed, sweep, word)
-        draw = 2 * n_topics
-        for k in range(n_topics):
-            shape = word_topics[word, k] + beta[word]
-            if shape >= 1.0:
-                out[word, k], draw = large_gamma(shape, np.uint64(key), np.uint64(step), draw)
-                continue
-            x = out[word, k]
-            if x == 1.0:
-                x = _candidate(random.uniform(np.uint64(key), np.uint64(step), k), shape)
-            v = random.uniform(np.uint64(key), np.uint64(step), n_topics + k)
-            if word_topics[word, k] > 0.0 or not _accepted(x, v, shape):
-                x, draw = small_gamma(shape, np.uint64(key), np.uint64(step), draw)
-            out[word, k] = max(x, _TINY)
+    row, topics, values = np.empty(n_topics), np.empty(n_topics, dtype=np.int64), np.empty(n_topics)
+    for block in range(start, stop):
+        sums[block] = 0.0
+        for word in range(edges[block], edges[block + 1]):
+            key, step = random.stream(seed, sweep, word)
+            n, draw = alike(beta[word], n_topics, least, np.uint64(key), np.uint64(step), 0, topics, values)
+            row[:] = least
+            for i in range(n):
+                row[topics[i]] = values[i]
+            for k in range(n_topics):
+                if word_topics[word, k] > 0:
+                    x, draw = whole_gamma(word_topics[word, k], np.uint64(key), np.uint64(step), draw)
+                    row[k] += x
+            for k in range(n_topics):
+                sums[block, k] += row[k]
+                out[word, k] = row[k]
 
 
 @kernel
-def small_gamma(shape, key, step, draw):
-    """A gamma variate of shape below 1 (Ahrens and Dieter 1974, algorithm GS), and the number of the next draw."""
-    while True:
-        x = _candidate(random.uniform(np.uint64(key), np.uint64(step), draw), shape)
-        v = random.uniform(np.uint64(key), np.uint64(step), draw + 1)
-        draw += 2
-        if _accepted(x, v, shape):
-            return x, draw
-
-
-@kernel
-def _candidate(uniform, shape):
-    """At most 1 where u is, else above 1."""
-    bound = 1.0 + shape / math.e
-    u = bound * (1.0 - uniform)
-    return math.exp(math.log(u) / shape) if u <= 1.0 else -math.log((bound - u) / shape)
-
-
-@kernel
-def _accepted(x, v, shape):
-    """With probability exp(-x) up to 1 (where 1 - x, which is below it, nearly always decides), x^(shape - 1) above."""
-    if x <= 1.0:
-        return v < 1.0 - x or v <= math.exp(-x)
-    return v <= math.exp((shape - 1.0) * math.log(x))
-
-
-@kernel
-def large_gamma(shape, key, step, draw):
-    """A gamma variate of shape 1 or more (Marsaglia and Tsang 2000), and the number of the next draw."""
-    d = shape - 1.0 / 3.0
-    c = 1.0 / math.sqrt(9.0 * d)
-    while True:
-        x, draw = normal(np.uint64(key), np.uint64(step), draw)
-        u = 1.0 - random.uniform(np.uint64(key), np.uint64(step), draw)
-        draw += 1
-        v = 1.0 + c * x
-        if v > 0.0:
-            v = v * v * v
-            square = x * x
-            if u < 1.0 - 0.0331 * square * square or math.log(u) < 0.5 * square + d * (1.0 - v + math.log(v)):
-                return d * v, draw
+def scale(factors, edges, out, start, stop):
+    """``out *= factors``, in the same blocks."""
+    for word in range(edges[start], edges[stop]):
+        for k in range(len(factors)):
+            out[word, k] *= factors[k]

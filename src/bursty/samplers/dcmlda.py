@@ -57,8 +57,11 @@ class Hyperparameters:
 
     @cached_property
     def table(self) -> tuple[Array, Array, Array]:
-        """What stands above the floor, word by word, largest first: where each word begins, topics, values."""
-        sizes = np.count_nonzero(self.beta > self.floor, axis=1)
+        """What stands above the floor, word by word, largest first: where each word begins, topics, values.
+
+        Words have fours of them, filled up with zeros.
+        """
+        sizes = -(-np.count_nonzero(self.beta > self.floor, axis=1) // 4) * 4
         first = np.append(0, np.cumsum(sizes))
         topics, values = np.empty(first[-1], dtype=topic_type(self.n_topics)), np.empty(first[-1])
         threads.run(gibbs_dcmlda.build_table, first, self.beta, self.floor, first, topics, values)

@@ -34,6 +34,10 @@ Array = np.ndarray[Any, Any]
 _PHI = 2**42
 # Words that are worked on at a time.
 _ROWS = 64
+# Gamma draws of tiny shape underflow; this keeps sums above zero.
+_TINY = 1e-300
+# A variate that a sweep cannot see: a word it meets has another of about 1, and uniform numbers have 53 bits.
+_NEVER_DRAWN = 1e-30
 
 
 @dataclass(frozen=True)
@@ -54,25 +58,20 @@ def init(tokens: Tokens, n_topics: int, seed: int) -> State:
     return State(tokens, random_topics(tokens, n_topics, seed))
 
 
-def draw_phi(word_topics: Array, beta: Array, seed: int, number: int) -> Array:
-    """Word probabilities of the topics given the tokens they have: W x K."""
-    phi: Array = np.empty(word_topics.shape)
-    cost = np.arange(len(phi) + 1) * np.int64(phi.shape[1])
-    threads.run(gibbs_lda.begin_gammas, cost, beta, seed, number + _PHI, phi)
+def draw_phi(word_topics: Array, beta: Array, seed: int, number: int, *, single: bool = False) -> Array:
+    """Word probabilities of the topics given the tokens they have: W x K.
+
+    ``single`` gives them in single precision, which is enough for sweeps: rows of phi are read at random, and half the
+    bytes fit the cache twice as well. What is far too small to be drawn there is then not told apart.
+    """
+    phi: Array = np.empty(word_topics.shape, dtype=np.float32 if single else np.float64)
     edges = np.minimum(np.arange(0, len(phi) + _ROWS, _ROWS), len(phi))
-    threads.run(_raise, cost[edges], 1.0 / beta, edges, phi)
-    threads.run(gibbs_lda.finish_gammas, cost, word_topics, beta, seed, number + _PHI, phi)
-    phi /= phi.sum(axis=0)
+    sums = np.empty((len(edges) - 1, phi.shape[1]))
+    cost = edges * np.int64(phi.shape[1])
+    least = _NEVER_DRAWN if single else _TINY
+    threads.run(gibbs_lda.draw_gammas, cost, word_topics, beta, least, seed, number + _PHI, edges, phi, sums)
+    threads.run(gibbs_lda.scale, cost, 1.0 / sums.sum(axis=0), edges, phi)
     return phi
-
-
-def _raise(power: Array, edges: Array, out: Array, start: int, stop: int) -> None:
-    """``min(out ** power, 1)`` in place, in blocks that do not depend on the number of threads."""
-    for block in range(start, stop):
-        rows = slice(edges[block], edges[block + 1])
-        np.log(out[rows], out=out[rows])
-        out[rows] *= power[rows, None]
-        np.exp(np.minimum(out[rows], 0.0), out=out[rows])
 
 
 def mean_phi(word_topics: Array, beta: Array) -> Array:
@@ -83,11 +82,17 @@ def mean_phi(word_topics: Array, beta: Array) -> Array:
 
 def sweep(state: State, alpha: Array, phi: Array, seed: int, number: int) -> State:
     """Draw the topic of every token anew given phi; ``number`` names the sweep's random stream."""
-    topics, smooth = state.topics.copy(), np.empty(len(phi))
-    threads.run(gibbs_lda.smooth_sums, np.arange(len(phi) + 1) * np.int64(len(alpha)), phi, alpha, smooth)
-    args = alpha, phi, smooth, seed, number, state.tokens.keys
+    topics = state.topics.copy()
+    args = alpha, phi, smooth_sums(phi, alpha), seed, number, state.tokens.keys
     threads.run(gibbs_lda.sweep, state.tokens.first, *state.tokens.cells, topics, *args)
     return State(state.tokens, topics)
+
+
+def smooth_sums(phi: Array, alpha: Array) -> Array:
+    """``phi @ alpha``: what a word's tokens are worth before the document has any topic, W."""
+    out = np.empty(len(phi))
+    threads.run(gibbs_lda.smooth_sums, np.arange(len(phi) + 1) * np.int64(len(alpha)), phi, alpha, out)
+    return out
 
 
 def log_topics(state: State, alpha: Array) -> Array:
@@ -99,7 +104,8 @@ def log_topics(state: State, alpha: Array) -> Array:
 
 def log_words(word_topics: Array, beta: Array) -> float:
     """Log-probability of the words given the topics, phi integrated out."""
-    rises = gammaln(word_topics + beta[:, None]) - gammaln(beta)[:, None]
+    words, topics = np.nonzero(word_topics)
+    rises = gammaln(word_topics[words, topics] + beta[words]) - gammaln(beta)[words]
     total = beta.sum()
     return float(rises.sum() - np.sum(gammaln(word_topics.sum(axis=0) + total) - gammaln(total)))
 

@@ -62,10 +62,10 @@ class Tokens:
         threads.run(gibbs_counts.by_document, self.first, self.first, topics, out)
         return out
 
-    def word_topics(self, topics: Array, n_topics: int) -> Array:
+    def word_topics(self, topics: Array, n_topics: int, dtype: Any = np.int64) -> Array:
         """Tokens of each topic for each word: W x K."""
         starts, cells = self.chunk.cells_by_word
-        out = np.empty((self.chunk.n_words, n_topics))
+        out = np.empty((self.chunk.n_words, n_topics), dtype=dtype)
         threads.run(gibbs_counts.by_word, starts, starts, cells, self.cell_first, topics, out)
         return out
 
@@ -104,6 +104,11 @@ def random_topics(tokens: Tokens, n_topics: int, seed: int) -> Array:
 def topic_type(n_topics: int) -> type[np.unsignedinteger[Any]]:
     """The smallest type that holds a topic's number."""
     return np.uint8 if n_topics <= 256 else np.uint16
+
+
+def count_type(n_tokens: int) -> type[np.signedinteger[Any]]:
+    """The smallest type that counts so many tokens."""
+    return np.int32 if n_tokens < 2**31 else np.int64
 
 
 def length_levels(counts: Array) -> Levels:

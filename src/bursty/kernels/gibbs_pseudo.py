@@ -1,0 +1,77 @@
+"""Pseudo documents: logarithms of word probabilities drawn from a topic model, for empirical likelihood.
+
+    theta ~ Dirichlet(alpha)        phi_k ~ Dirichlet(beta_k), or given        p_w = sum_k theta_k phi_wk
+
+A Dirichlet draw is gamma variates over their sum, and a gamma variate splits as its shape does, beta_wk = floor_k +
+b_wk (see `gibbs_dcmlda`, whose names these are). The shapes b_wk are few, and of the many variates of the tiny shape
+floor_k nearly all underflow and need not be drawn (`gibbs_gammas.alike`).
+
+Every pseudo document has a number, which names its random streams.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bursty.kernels import random
+from bursty.kernels.compile import kernel
+from bursty.kernels.gibbs_gammas import alike, gamma
+from bursty.kernels.variates import log_dirichlet
+
+# Below this, variates and probabilities underflow.
+_TINY = 1e-300
+# Streams of the mixtures and of the words; sweeps are numbered from 0, far below.
+_MIXTURES, _WORDS = 2**43, 2**44
+
+
+@kernel
+def mixtures(alpha, seed, number, out, start, stop):
+    """Topic mixture of each pseudo document, in rows; the first has this number."""
+    for i in range(start, stop):
+        out[i] = alpha
+        log_dirichlet(out[i], seed, _MIXTURES, number + i)
+        for k in range(len(alpha)):
+            out[i, k] = math.exp(out[i, k])
+
+
+@kernel
+def lda(phi, theta, out, start, stop):
+    """``out = np.log(np.maximum(phi @ theta, _TINY))``, with phi W x K and a mixture in each column of theta."""
+    for word in range(start, stop):
+        row = out[word]
+        row[:] = 0.0
+        for k in range(phi.shape[1]):
+            probability = phi[word, k]
+            for i in range(theta.shape[1]):
+                row[i] += probability * theta[k, i]
+        for i in range(theta.shape[1]):
+            row[i] = math.log(max(row[i], _TINY))
+
+
+@kernel
+def dcmlda(theta, floor, table_first, table_topics, table_values, seed, number, out, start, stop):
+    """The same for DCMLDA, pseudo documents in rows: each draws its own phi."""
+    n_topics, n_words = len(floor), len(table_first) - 1
+    variates, words, values = np.empty(len(table_values)), np.empty(n_words, dtype=np.int64), np.empty(n_words)
+    totals, scale = np.empty(n_topics), np.empty(n_topics)
+    for i in range(start, stop):
+        key, step = random.stream(seed, _WORDS, number + i)
+        draw, row = 0, out[i]
+        row[:] = 0.0
+        totals[:] = 0.0
+        for place in range(len(table_values)):
+            variates[place], draw = gamma(table_values[place], np.uint64(key), np.uint64(step), draw)
+            totals[table_topics[place]] += variates[place]
+        for k in range(n_topics):
+            n, draw = alike(floor[k], n_words, _TINY, np.uint64(key), np.uint64(step), draw, words, values)
+            for j in range(n):
+                totals[k] += values[j]
+            scale[k] = theta[i, k] / max(totals[k], _TINY)
+            for j in range(n):
+                row[words[j]] += scale[k] * values[j]
+        for word in range(n_words):
+            for place in range(table_first[word], table_first[word + 1]):
+                row[word] += scale[table_topics[place]] * variates[place]
+            row[word] = math.log(max(row[word], _TINY))
