@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 import hashlib
 import http.server
 import io
@@ -190,6 +191,19 @@ def test_newsgroups_with_and_without_headers(tmp_path):
     assert corpus.labels.tolist() == [0, 1, 1]
     bare = datasets.load("20news-18828", verify=False, headers=False)
     assert set(bare.vocabulary) == {"saturn", "has", "rings", "it", "does", "café"}
+
+
+def test_newsgroups_without_encoded_files(tmp_path):
+    path = tmp_path / "data" / "20news-18828" / "sci.space" / "1"
+    path.parent.mkdir(parents=True)
+    encoded = binascii.b2a_uu(bytes(range(90, 135))).decode().rstrip("\n")
+    assert len(encoded) == 61
+    path.write_text(f"{MESSAGE}begin 644 rings.gif\n{encoded}\n{encoded}\nend\nMARS HAS NO RINGS\n")
+    whole = datasets.load("20news-18828", verify=False)
+    text = datasets.load("20news-18828", verify=False, headers=False, attachments=False)
+    expected = {"saturn", "has", "rings", "it", "does", "begin", "gif", "end", "mars", "no"}
+    assert set(text.vocabulary) == expected
+    assert len(whole.vocabulary) > len(expected) + 10
 
 
 def story(number, split, topics, text, kind="", used="YES"):

@@ -18,6 +18,7 @@ EXCEPT = {
     "madsen2005.table3": {1},
     "madsen-edcm.table1": {1, 2},
     "doyle2009.figure2": {1},
+    "doyle2009.figure3": {2},
     "doyle2009.table1": {0},
     "doyle2009.table2": {0},
     "doyle2009.stability": {0},

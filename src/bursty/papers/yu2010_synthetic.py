@@ -15,14 +15,24 @@ from bursty.papers.measures import labels_of
 PAPER: dict[str, Any] = {"sampler": "paper", "n_iter": 2500, "burn_in": 2000, "max_components": 30, "omega": 0.01}
 WORDS = 1000
 DRAWN = "synthetic, a new draw each run"
+#: The paper has 30 runs on one collection; ours is `make_yu2010(0)`.
+ONE = "synthetic, one collection"
 THIN = 10
 ALPHAS = (0.1, 1.0, 10.0)
 OMEGAS = (1.0, 50.0, 100.0)
+COLLAPSED = ", collapsed sampler"
+#: Documents alone in a cluster go to the most probable of the others.
+NOT_ALONE = ", min_cluster_size = 2"
+WAYS = ("", NOT_ALONE, COLLAPSED)
+FOUND = ("% perfect runs", "true words found", "false words found")
 
 
-def synthetic(run: Run, **options: Any) -> Values:
-    """DPMFS on the synthetic data: the partition, the words, the numbers of both at every tenth sweep."""
-    corpus, truth = datasets.make_yu2010(random_state=run.seed)
+def synthetic(run: Run, draw: int | None = None, **options: Any) -> Values:
+    """DPMFS on the synthetic data: the partition, the words, the numbers of both at every tenth sweep.
+
+    ``draw`` is the number of the collection; by default each run has its own.
+    """
+    corpus, truth = datasets.make_yu2010(random_state=run.seed if draw is None else draw)
     model = DPMFS(random_state=run.seed, n_jobs=run.n_jobs, **options).fit(corpus)
     nmi = metrics.normalized_mutual_information(labels_of(corpus), model.labels_)
     return {
@@ -38,21 +48,45 @@ def synthetic(run: Run, **options: Any) -> Values:
 
 def _synthetic_cases(quick: bool) -> list[Case]:
     sizes = {"n_iter": 1000, "burn_in": 800} if quick else {}
-    return [
-        Case("synthetic", synthetic, {**PAPER, "lam": 0.1, **sizes}, DRAWN),
-        Case("synthetic, collapsed", synthetic, {"omega": 0.01, "lam": 0.1, "n_iter": 60 if quick else 200}, DRAWN),
+    papers = {**PAPER, "lam": 0.1, **sizes}
+    ways: dict[str, dict[str, Any]] = {
+        "": papers,
+        NOT_ALONE: {**papers, "min_cluster_size": 2},
+        COLLAPSED: {"omega": 0.01, "lam": 0.1, "n_iter": 60 if quick else 200},
+    }
+    cases = [Case(f"synthetic{way}", synthetic, ways[way], DRAWN) for way in WAYS]
+    if not quick:
+        cases += [Case(f"one collection{way}", synthetic, {**ways[way], "draw": 0}, ONE) for way in WAYS]
+    return cases
+
+
+def _with_collapsed(cases: list[Case]) -> list[Case]:
+    """The same with the collapsed sampler, beside each."""
+    settings = {"n_iter": 200, "learn_alpha": False}
+    kept = ("alpha", "omega", "lam", "max_components")
+    others = [
+        Case(
+            f"{case.name}{COLLAPSED}",
+            synthetic,
+            {**settings, **{name: case.settings[name] for name in kept if name in case.settings}},
+            case.data,
+        )
+        for case in cases
     ]
+    return [case for pair in zip(cases, others, strict=True) for case in pair]
 
 
 def _alpha_cases(quick: bool) -> list[Case]:
     settings = {**PAPER, "lam": 0.5, "max_components": 200, **({"n_iter": 600, "burn_in": 500} if quick else {})}
     alphas = ALPHAS[:2] if quick else ALPHAS
-    return [Case(f"alpha = {alpha:g}", synthetic, {**settings, "alpha": alpha}, DRAWN) for alpha in alphas]
+    cases = [Case(f"alpha = {alpha:g}", synthetic, {**settings, "alpha": alpha}, DRAWN) for alpha in alphas]
+    return cases if quick else _with_collapsed(cases)
 
 
 def _omega_cases(quick: bool) -> list[Case]:
     settings = {**PAPER, "lam": 0.5, **({"n_iter": 600, "burn_in": 500} if quick else {})}
-    return [Case(f"omega = {part:g} / W", synthetic, {**settings, "omega": part / WORDS}, DRAWN) for part in OMEGAS]
+    cases = [Case(f"omega = {part:g} / W", synthetic, {**settings, "omega": part / WORDS}, DRAWN) for part in OMEGAS]
+    return cases if quick else _with_collapsed(cases)
 
 
 def _perfect(names: list[str]) -> Any:
@@ -88,6 +122,10 @@ def settles(results: Results, quantity: str) -> float:
     return float(np.mean(found)) if found else float("nan")
 
 
+def _collapsed_rows(names: list[str]) -> dict[tuple[str, str], str]:
+    return {(f"{name}{COLLAPSED}", measure): f"{name}{COLLAPSED}" for name in names for measure in FOUND[:2]}
+
+
 ENTRIES = (
     Entry(
         "yu2010.figure4",
@@ -108,13 +146,16 @@ ENTRIES = (
         extra={
             ("synthetic", "false words found"): "synthetic",
             **{
-                ("synthetic, collapsed", measure): "synthetic, collapsed sampler"
-                for measure in ("% perfect runs", "true words found", "false words found")
+                (f"{data}{way}", measure): f"{data}{way}"
+                for data in ("synthetic", "one collection")
+                for way in WAYS
+                for measure in FOUND
+                if (data, way) != ("synthetic", "")
             },
         },
         better={
-            ("synthetic", measure): (("synthetic, collapsed", measure), "collapsed sampler, 200 sweeps")
-            for measure in ("% perfect runs", "true words found")
+            ("synthetic", measure): ((f"synthetic{COLLAPSED}", measure), "collapsed sampler, 200 sweeps")
+            for measure in FOUND[:2]
         },
         draw=_draw_traces(["synthetic"], "clusters", "Clusters, synthetic data", last=400),
     ),
@@ -139,6 +180,7 @@ ENTRIES = (
         _alpha_cases,
         claims=(Claim("the true partition is found whatever alpha is", _perfect([f"alpha = {a:g}" for a in ALPHAS])),),
         runs=5,
+        extra=_collapsed_rows([f"alpha = {a:g}" for a in ALPHAS]),
         draw=_draw_traces([f"alpha = {alpha:g}" for alpha in ALPHAS], "clusters", "Clusters, synthetic data", last=400),
     ),
     Entry(
@@ -153,7 +195,10 @@ ENTRIES = (
             ),
         ),
         runs=5,
-        extra={(f"omega = {o:g} / W", "true words found"): f"omega = {o:g} / W" for o in OMEGAS},
+        extra={
+            **{(f"omega = {o:g} / W", "true words found"): f"omega = {o:g} / W" for o in OMEGAS},
+            **_collapsed_rows([f"omega = {o:g} / W" for o in OMEGAS]),
+        },
         draw=_draw_traces([f"omega = {o:g} / W" for o in OMEGAS], "words", "Discriminative words, synthetic data"),
     ),
 )
