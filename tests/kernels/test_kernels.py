@@ -121,8 +121,8 @@ def test_certain_labels():
     resp = np.array([[1.0, 0.0], [0.5, 0.5], [1e-300, 1.0], [1.0 - 1e-15, 1e-15]])
     for kernel in both(gather.certain_labels):
         labels = np.full(4, 7, dtype=np.int32)
-        kernel(resp, labels, 0, 4)
-        np.testing.assert_array_equal(labels, [0, -1, 1, -1])
+        kernel(resp, 1.0 - 1e-9, labels, 0, 4)
+        np.testing.assert_array_equal(labels, [0, -1, 1, 0])
 
 
 def test_transpose_and_levels(matrix):

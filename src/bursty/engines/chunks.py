@@ -79,11 +79,12 @@ Resp = Array | Assignment
 def with_trace(resp: Array, trace: float) -> Resp:
     """Responsibilities with a trace of every document for every component (``resp`` itself may be changed).
 
-    Where most documents have one component with all of them to the last bit, as is usual for documents of more than a
-    few words, their sums need not walk the components.
+    Where most documents have one component with all of them but a thousandth of the trace, as is usual for documents of
+    more than a few words, that thousandth is left out and their sums need not walk the components.
     """
     labels = np.empty(len(resp), dtype=np.int32)
-    threads.run(gather.certain_labels, np.arange(len(resp) + 1) * np.int64(resp.shape[1]), resp, labels)
+    cost = np.arange(len(resp) + 1) * np.int64(resp.shape[1])
+    threads.run(gather.certain_labels, cost, resp, 1.0 - 1e-3 * trace, labels)
     if 2 * np.count_nonzero(labels < 0) > len(labels):
         resp += trace
         return resp
@@ -328,7 +329,9 @@ class Chunk:
     def sum_by_level(self, resp: Resp) -> Levels:
         """Weight of the documents at each level."""
         words, values, starts, rows = self._by_level
-        return Levels(words, values, self._sum(starts, rows, resp), self.n_words)
+        levels = Levels(words, values, self._sum(starts, rows, resp), self.n_words)
+        levels.__dict__["first"] = self.level_first  # known already
+        return levels
 
     def sum_by_length(self, resp: Resp) -> Levels:
         """Weight of the documents of each length."""

@@ -149,7 +149,7 @@ def solve_urns(urns: Urns, lengths: Levels, start: Array | None = None) -> Array
     urn, totals = LengthUrn(lengths), urns.totals
     no_repeat, one_word = limits(totals, lengths)
     active = (totals > 0) & ~no_repeat & ~one_word
-    s = solve_total(totals, lengths) if start is None else start.sum(axis=0)
+    s = solve_total(totals, lengths) if start is None else gather.column_sums(start)
     urns.start(np.divide(s, totals, out=np.zeros_like(s), where=totals > 0), start)
     log_lambda = np.log(np.where(active, urn(np.where(active, s, 1.0))[0], 1.0))
     low, high = np.full(len(s), -np.inf), np.full(len(s), np.inf)

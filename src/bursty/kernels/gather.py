@@ -210,12 +210,12 @@ def add_trace(total, trace):
 
 
 @kernel
-def certain_labels(resp, labels, start, stop):
-    """The component that has all of a document, to the last bit; -1 where none has."""
+def certain_labels(resp, least, labels, start, stop):
+    """The component that has at least so much (more than a half) of a document; -1 where none has."""
     for row in range(start, stop):
         labels[row] = -1
         for k in range(resp.shape[1]):
-            if resp[row, k] == 1.0:
+            if resp[row, k] >= least:
                 labels[row] = k
 
 
