@@ -131,7 +131,9 @@ def _draw(name: str) -> Any:
         figure, panels = figures.canvas(2, width=5.0)
         kinds = ((MODELS, "empirical likelihood"), (LEFT_TO_RIGHT, "left to right"))
         for axes, (models, how) in zip(panels, kinds, strict=True):
-            curves = {model.removesuffix(", left to right"): _curve(results, model) for model in models}
+            # Short enough for a legend.
+            names = [model.removesuffix(", left to right").replace(" with ", ", ") for model in models]
+            curves = {shown: _curve(results, model) for shown, model in zip(names, models, strict=True)}
             # The heuristic model is off the scale where topics are few, as in the paper.
             others = np.concatenate([means for model, (_, means, _) in curves.items() if model != "heuristic LDA"])
             margin = 0.2 * float(np.ptp(others)) or 1.0
