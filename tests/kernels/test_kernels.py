@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import digamma, gammaln, logsumexp, polygamma
 
-from bursty.kernels import gather, maximise, normaliser, order, polya, posterior, threads
+from bursty.kernels import gather, maximise, normaliser, order, polya, posterior, select, threads
 
 
 def both(kernel):
@@ -362,3 +364,31 @@ def test_soft_max(resp):
     table, evidence = posterior.posterior(log_prob.copy(), log_weights, 5.0)
     np.testing.assert_allclose(table, expected, rtol=1e-9, atol=1e-300)
     np.testing.assert_allclose(evidence, logsumexp(joint, axis=1), rtol=1e-12)
+
+
+@given(st.integers(0, 10**6))
+def test_condense_is_its_oracle(seed):
+    rng = np.random.default_rng(seed)
+    X = sp.csr_array(rng.poisson(0.7, size=(6, 9)).astype(np.int32))
+    known = rng.random(9) < 0.6
+    for run in both(select.condense):
+        indptr, indices, values = np.empty_like(X.indptr), np.empty_like(X.indices), np.empty_like(X.data)
+        place, words = np.where(known, np.int32(-1), np.int32(-2)), np.empty(9, dtype=np.int32)
+        args = X.indptr, X.indices, X.data, place, indptr, indices, values, words
+        kept, n_words = run(*args)
+        local = sp.csr_array((values[:kept], indices[:kept], indptr), shape=(6, n_words))
+        np.testing.assert_array_equal(local.toarray(), X.toarray()[:, words[:n_words]])
+        np.testing.assert_array_equal(np.sort(words[:n_words]), np.flatnonzero(known & (X.toarray().sum(axis=0) > 0)))
+        np.testing.assert_array_equal(place, np.where(known, -1, -2))
+
+
+@given(st.integers(0, 10**6))
+def test_keep_known_is_its_oracle(seed):
+    rng = np.random.default_rng(seed)
+    X = sp.csr_array(rng.poisson(0.7, size=(5, 7)).astype(np.int32))
+    known = rng.random(7) < 0.6
+    for function in both(select.keep_known):
+        indptr, indices, values = (np.zeros(size, np.int32) for size in (6, X.nnz + 1, X.nnz + 1))
+        kept = function(X.indptr, X.indices, X.data, known, indptr, indices, values)
+        found = sp.csr_array((values[:kept], indices[:kept], indptr), shape=X.shape)
+        np.testing.assert_array_equal(found.toarray(), X.toarray() * known)

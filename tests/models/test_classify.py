@@ -25,26 +25,9 @@ from bursty.models.classify.layout import Layout
 from bursty.models.classify.presets import NAMES
 from bursty.models.classify.smoothing import Constant, Shrinkage, fit_groups
 from bursty.models.classify.sums import Classes, Kept, full, of_tables, summarize
+from simulated import classes
 
 FAMILY_NAMES = ["multinomial", "dcm", "edcm"]
-
-
-def make(n_classes=3, per_class=30, n_words=25, seed=0, s=8.0):
-    """Documents of classes that differ, every word seen in training."""
-    rng = np.random.default_rng(seed)
-    bases = rng.dirichlet(np.full(n_words, 1.0), size=n_classes)
-    y = np.repeat(np.arange(n_classes), per_class)
-    thetas = np.array([rng.dirichlet(s * bases[k]) for k in y])
-    X = np.array([rng.multinomial(rng.integers(5, 50), theta) for theta in thetas])
-    X[:n_classes] += 1
-    order = rng.permutation(len(y))
-    return X[order], y[order]
-
-
-@pytest.fixture(scope="module")
-def data():
-    X, y = make()
-    return sp.csr_array(X.astype(np.int32)), y
 
 
 # scikit-learn --------------------------------------------------------------------------------------------------
@@ -61,8 +44,8 @@ def test_passes_scikit_learns_checks(parameters):
 
 @pytest.mark.parametrize("alpha", [0.01, 1.0])
 @pytest.mark.parametrize("prior", ["uniform", "empirical"])
-def test_multinomial_equals_scikit_learn(data, alpha, prior):
-    X, y = data
+def test_multinomial_equals_scikit_learn(classed, alpha, prior):
+    X, y = classed
     theirs = MultinomialNB(alpha=alpha, fit_prior=prior == "empirical").fit(X[:70], y[:70])
     ours = BayesClassifier("multinomial", smoothing=alpha, class_prior=prior).fit(X[:70], y[:70])
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
@@ -73,24 +56,24 @@ def test_multinomial_equals_scikit_learn(data, alpha, prior):
 
 
 @pytest.mark.parametrize("norm", [False, True])
-def test_complement_multinomial_equals_scikit_learn(data, norm):
-    X, y = data
+def test_complement_multinomial_equals_scikit_learn(classed, norm):
+    X, y = classed
     theirs = ComplementNB(alpha=0.5, norm=norm).fit(X, y)
     ours = BayesClassifier("multinomial", complement=True, normalize_weights=norm, smoothing=0.5).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
-def test_given_prior(data):
-    X, y = data
+def test_given_prior(classed):
+    X, y = classed
     prior = [0.5, 0.3, 0.2]
     theirs = MultinomialNB(class_prior=prior).fit(X, y)
     ours = BayesClassifier("multinomial", smoothing=1.0, class_prior=prior).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
 
 
-def test_sample_weight_equals_scikit_learn_and_repetition(data):
-    X, y = data
+def test_sample_weight_equals_scikit_learn_and_repetition(classed):
+    X, y = classed
     weights = np.random.default_rng(1).integers(0, 4, size=len(y))
     theirs = MultinomialNB().fit(X, y, sample_weight=weights)
     ours = BayesClassifier("multinomial", smoothing=1.0, class_prior="empirical").fit(X, y, sample_weight=weights)
@@ -129,8 +112,8 @@ def test_parameters_clone_and_print():
 
 @pytest.mark.parametrize(("family", "estimator"), [("dcm", DCM), ("edcm", EDCM)])
 @pytest.mark.parametrize("complement", [False, True])
-def test_bayes_rule_by_hand(data, family, estimator, complement):
-    X, y = data
+def test_bayes_rule_by_hand(classed, family, estimator, complement):
+    X, y = classed
     log_prob = {"dcm": oracles.dcm_log_prob, "edcm": oracles.edcm_log_prob}[family]
     model = BayesClassifier(family, complement=complement, smoothing=0.01, class_prior="empirical").fit(X, y)
     columns = []
@@ -144,8 +127,8 @@ def test_bayes_rule_by_hand(data, family, estimator, complement):
     np.testing.assert_allclose(model.predict_proba(X), oracles.soft_max(joint), rtol=1e-6, atol=1e-12)
 
 
-def test_tfidf_by_hand(data):
-    X, y = data
+def test_tfidf_by_hand(classed):
+    X, y = classed
     dense = X.toarray()
     model = BayesClassifier.from_name("TW-L-M").fit(X, y)
     idf = np.log(len(y) / (dense > 0).sum(axis=0))
@@ -156,17 +139,17 @@ def test_tfidf_by_hand(data):
     np.testing.assert_allclose(model.scores(X), values @ np.log(theta).T, rtol=1e-10)
 
 
-def test_log_transform_is_the_multinomial_of_logs(data):
-    X, y = data
+def test_log_transform_is_the_multinomial_of_logs(classed):
+    X, y = classed
     logs = X.astype(float)
     logs.data = np.log1p(logs.data)
     left = BayesClassifier.from_name("L-M").fit(X, y).predict_proba(X)
     np.testing.assert_allclose(left, BayesClassifier.from_name("M").fit(logs, y).predict_proba(logs), rtol=1e-10)
 
 
-def test_shrinkage_by_hand(data):
+def test_shrinkage_by_hand(classed):
     """The default's parameters are the mixture its docstring says, and posteriors are tempered Bayes."""
-    X, y = data
+    X, y = classed
     weights = np.where(y == 0, 2.0, 1.0)
     model = BayesClassifier().fit(X, y, sample_weight=weights)
     chosen = model.smoothing_
@@ -183,7 +166,7 @@ def test_shrinkage_by_hand(data):
 
 
 def test_learned_prior_is_a_power_of_the_shares():
-    X, y = make()
+    X, y = classes()
     rows = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:12], np.flatnonzero(y == 2)[:6]])
     model = BayesClassifier().fit(X[rows], y[rows])
     differences = np.diff(model.class_log_prior_) / np.diff(np.log(model.class_count_))
@@ -227,8 +210,8 @@ def test_temperature_slopes_and_minimum(multilabel):
 @pytest.mark.parametrize("family", FAMILY_NAMES)
 @pytest.mark.parametrize("smoothing", [0.01, "auto", "shrink"])
 @pytest.mark.parametrize("complement", [False, True])
-def test_partial_fit_equals_fit(data, family, smoothing, complement):
-    X, y = data
+def test_partial_fit_equals_fit(classed, family, smoothing, complement):
+    X, y = classed
     model = BayesClassifier(family, smoothing=smoothing, complement=complement)
     whole = clone(model).fit(X, y)
     batches = clone(model)
@@ -238,8 +221,8 @@ def test_partial_fit_equals_fit(data, family, smoothing, complement):
     np.testing.assert_allclose(batches.predict_proba(X), whole.predict_proba(X), rtol=1e-6, atol=1e-9)
 
 
-def test_partial_fit_continues_fit_and_takes_classes_that_come_later(data):
-    X, y = data
+def test_partial_fit_continues_fit_and_takes_classes_that_come_later(classed):
+    X, y = classed
     first = np.flatnonzero(y < 2)
     last = np.flatnonzero(y == 2)
     for smoothing in (0.01, None):
@@ -255,10 +238,10 @@ def test_partial_fit_continues_fit_and_takes_classes_that_come_later(data):
 
 
 @pytest.mark.parametrize("family", FAMILY_NAMES)
-def test_complement_statistics_are_those_of_the_other_classes(data, family):
+def test_complement_statistics_are_those_of_the_other_classes(classed, family):
     from bursty.engines import Chunk
 
-    X, y = data
+    X, y = classed
     base, chunk = FAMILIES[family], Chunk(X)
     others = base.update(base.summarize(chunk, (y[:, None] != np.arange(3)).astype(float)))
     kept = summarize(base, X, check_targets(y, len(y), "test"), np.ones((len(y), 1)))
@@ -268,11 +251,11 @@ def test_complement_statistics_are_those_of_the_other_classes(data, family):
 
 
 @pytest.mark.parametrize("family", [*FAMILY_NAMES, "vonmisesfisher"])
-def test_kept_statistics_are_those_of_the_documents(data, family):
+def test_kept_statistics_are_those_of_the_documents(classed, family):
     """Sums of two batches, of each class and of all, and without documents held out: as summarized in one go."""
     from bursty.engines import Assignment, Chunk
 
-    X, y = data
+    X, y = classed
     base, weights = FAMILIES[family], np.random.default_rng(0).random((len(y), 2)) + 0.5
     weights[:, 0] = 1.0
     targets = check_targets(y, len(y), "test", [0, 1, 2])
@@ -343,8 +326,8 @@ def test_probabilities_are_probabilities(seed, family, complement, smoothing):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_same_bits_for_any_number_of_threads(data, n_jobs):
-    X, y = data
+def test_same_bits_for_any_number_of_threads(classed, n_jobs):
+    X, y = classed
     reference = BayesClassifier().fit(X, y).predict_proba(X)
     assert BayesClassifier(n_jobs=n_jobs).fit(X, y).predict_proba(X).tobytes() == reference.tobytes()
 
@@ -352,8 +335,8 @@ def test_same_bits_for_any_number_of_threads(data, n_jobs):
 # Presets, labels, formats --------------------------------------------------------------------------------------
 
 
-def test_every_preset(data):
-    X, y = data
+def test_every_preset(classed):
+    X, y = classed
     assert {"M", "L-M", "TW-L-M", "DCM", "EDCM", "C-M", "C-L-M", "C-TW-L-M", "C-DCM", "C-EDCM"} == set(NAMES)
     for name in NAMES:
         model = BayesClassifier.from_name(name, smoothing=0.1)
@@ -365,8 +348,8 @@ def test_every_preset(data):
         BayesClassifier.from_name("TWC-NB")
 
 
-def test_families_as_estimators(data):
-    X, y = data
+def test_families_as_estimators(classed):
+    X, y = classed
     by_name = BayesClassifier("edcm", smoothing=0.2).fit(X, y)
     for family in (EDCM(smoothing=0.2), EDCM()):
         given_ = BayesClassifier(family, smoothing=None if family.smoothing else 0.2).fit(X, y)
@@ -378,8 +361,8 @@ def test_families_as_estimators(data):
 @pytest.mark.parametrize(
     "names", [["a", "b", "c"], np.array([-1, 5, 7]), [True, False], ["é", "ß", "日本"], pd.Categorical(["x", "y", "z"])]
 )
-def test_labels_of_any_type(data, names):
-    X, y = data
+def test_labels_of_any_type(classed, names):
+    X, y = classed
     names = np.asarray(names)
     labels = names[y % len(names)]
     model = BayesClassifier(smoothing=0.01).fit(X, labels)
@@ -390,8 +373,8 @@ def test_labels_of_any_type(data, names):
     np.testing.assert_array_equal(as_object.predict(X), model.predict(X))
 
 
-def test_frames_and_feature_names(data):
-    X, y = data
+def test_frames_and_feature_names(classed):
+    X, y = classed
     names = [f"word{i}" for i in range(X.shape[1])]
     expected = BayesClassifier(smoothing=0.01).fit(X, y).predict_proba(X)
     for frame in (pd.DataFrame(X.toarray(), columns=names), pl.DataFrame(X.toarray(), schema=names)):
@@ -407,7 +390,7 @@ def test_frames_and_feature_names(data):
 
 
 def test_default_learns_and_calibrates():
-    X, y = make(n_classes=4, per_class=60, n_words=60, seed=3, s=3.0)
+    X, y = classes(n_classes=4, per_class=60, n_words=60, seed=3, s=3.0)
     train, test = np.arange(120), np.arange(120, 240)
     raw = BayesClassifier(smoothing=0.01).fit(X[train], y[train])
     learned = BayesClassifier().fit(X[train], y[train])
@@ -421,8 +404,8 @@ def test_default_learns_and_calibrates():
     assert learned.score(X[test], y[test]) >= raw.score(X[test], y[test]) - 0.02
 
 
-def test_temperature_keeps_the_order_of_classes(data):
-    X, y = data
+def test_temperature_keeps_the_order_of_classes(classed):
+    X, y = classed
     parameters = {"smoothing": 0.01, "class_prior": "uniform"}
     hot = BayesClassifier(calibrate="temperature", **parameters).fit(X, y)
     cold = BayesClassifier(calibrate=None, **parameters).fit(X, y)
@@ -431,234 +414,13 @@ def test_temperature_keeps_the_order_of_classes(data):
     assert hot.predict_proba(X).max(axis=1).mean() < cold.predict_proba(X).max(axis=1).mean()
 
 
-def test_auto_smoothing_is_as_good_as_the_best_of_its_grid(data):
-    X, y = data
+def test_auto_smoothing_is_as_good_as_the_best_of_its_grid(classed):
+    X, y = classed
     chosen = BayesClassifier("multinomial", smoothing="auto").fit(X, y).smoothing_
     assert isinstance(chosen, Constant)
     assert chosen.epsilon > 0
 
 
-def test_verbose_says_what_was_learned(data, capsys):
-    BayesClassifier(verbose=1).fit(*data)
+def test_verbose_says_what_was_learned(classed, capsys):
+    BayesClassifier(verbose=1).fit(*classed)
     assert "Shrinkage(tau=" in capsys.readouterr().err
-
-
-# Several labels a document -------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def multi():
-    X, y = make(n_classes=3, per_class=40, seed=5)
-    X = X + np.roll(X, 1, axis=0)
-    Y = np.zeros((len(y), 3), dtype=int)
-    Y[np.arange(len(y)), y] = 1
-    Y[np.arange(len(y)), np.roll(y, 1)] = 1
-    return sp.csr_array(X.astype(np.int32)), Y
-
-
-@pytest.mark.parametrize("family", FAMILY_NAMES)
-def test_one_against_all_but_one_by_hand(multi, family):
-    X, Y = multi
-    estimator = {"multinomial": Multinomial, "dcm": DCM, "edcm": EDCM}[family]
-    plain = BayesClassifier(family, smoothing=0.01).fit(X, Y)
-    complement = BayesClassifier(family, smoothing=0.01, complement=True).fit(X, Y)
-    everything = estimator(smoothing=0.01).fit(X).log_prob(X)
-    for k in range(3):
-        with_k, without = (estimator(smoothing=0.01).fit(X[Y[:, k] == v]).log_prob(X) for v in (1, 0))
-        np.testing.assert_allclose(plain.scores(X)[:, k], with_k - without, rtol=1e-7, atol=1e-8)
-        np.testing.assert_allclose(complement.scores(X)[:, k], everything - without, rtol=1e-7, atol=1e-8)
-    log_odds = plain.predict_joint_log_proba(X)
-    np.testing.assert_allclose(log_odds, plain.scores(X))
-    np.testing.assert_allclose(plain.predict_proba(X), 1 / (1 + np.exp(-log_odds)), rtol=1e-12)
-    np.testing.assert_array_equal(plain.predict(X), (plain.predict_proba(X) > 0.5).astype(int))
-    strict = [0.5, 0.9, 0.99]
-    np.testing.assert_array_equal(plain.predict(X, threshold=strict), (plain.predict_proba(X) > strict).astype(int))
-    with pytest.raises(ValueError, match="threshold must be a probability"):
-        plain.predict(X, threshold=[0.5, 2.0, 0.1])
-
-
-def test_forms_of_several_labels_agree(multi):
-    X, Y = multi
-    names = np.array(["a", "b", "c"])
-    model = BayesClassifier(smoothing=0.01).fit(X, Y)
-    expected = model.predict_proba(X)
-    sets = [set(names[row > 0]) for row in Y]
-    for y in (sp.csr_array(Y), sp.csr_matrix(Y), Y.astype(bool), pd.DataFrame(Y), sets, [sorted(s) for s in sets]):
-        other = BayesClassifier(smoothing=0.01).fit(X, y)
-        np.testing.assert_allclose(other.predict_proba(X), expected, rtol=1e-12)
-    assert other.classes_.tolist() == ["a", "b", "c"]
-    assert model.predict(X).shape == Y.shape
-
-
-def test_several_labels_calibrated_and_in_batches(multi):
-    from bursty.metrics import break_even
-
-    X, Y = multi
-    model = BayesClassifier(complement=True, smoothing=0.1, calibrate="temperature")
-    whole = clone(model).fit(X, Y)
-    batches = clone(model)
-    for rows in np.array_split(np.arange(len(Y)), 3):
-        batches.partial_fit(X[rows], Y[rows], classes=[0, 1, 2])
-    np.testing.assert_allclose(batches.predict_proba(X), whole.predict_proba(X), rtol=1e-6)
-    assert 0.8 < break_even(Y, BayesClassifier().fit(X, Y).predict_proba(X)) <= 1.0
-    assert np.mean(BayesClassifier().fit(X, Y).predict(X) == Y) > 0.8
-
-
-# Bad input -----------------------------------------------------------------------------------------------------
-
-
-def fit(X=((1, 0), (0, 1)), y=("a", "b"), **parameters):
-    return BayesClassifier(**parameters).fit(np.asarray(X), y if y is None else list(y))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"y": ["a", "a"]}, r"y has one class only \('a'\)"),
-        ({"y": ["a", "b", "a"]}, r"y has 3 labels for 2 documents"),
-        ({"y": [1.0, np.nan]}, r"1 of 2 documents have no label"),
-        ({"y": [None, "a"]}, r"1 of 2 documents have no label"),
-        ({"y": [0.5, 1.7]}, r"Unknown label type"),
-        ({"y": [["a", 1], ["b"]]}, r"."),
-        ({"y": None}, r"requires y to be passed"),
-        ({"X": [[1, -1], [0, 1]]}, r"Negative values.*row 0, column 1 holds -1"),
-        ({"X": [[1, np.nan], [0, 1]]}, r"contains NaN: row 0, column 1"),
-        ({"X": [[1, 0.5], [0, 1]]}, r"row 0, column 1 holds 0.5, which is not a whole number"),
-        ({"X": [[0, 0], [0, 0]]}, r"every document is empty"),
-        ({"family": "poisson"}, r"family must be one of 'multinomial', 'dcm', 'edcm'"),
-        ({"transform": "sqrt"}, r'transform must be None, "log" or "tfidf"'),
-        ({"transform": "log"}, r'gives fractions.*use family="multinomial"'),
-        ({"normalize_weights": True}, r'use family="multinomial"'),
-        ({"smoothing": -1}, r"smoothing must be a number, zero or more"),
-        ({"smoothing": "none"}, r"smoothing must be a number, zero or more"),
-        (
-            {"family": "multinomial", "normalize_weights": True, "smoothing": "shrink"},
-            r"does not go with normalize_weights",
-        ),
-        ({"calibrate": "platt"}, r'calibrate must be "auto", "temperature" or None'),
-        ({"class_prior": "flat"}, r"class_prior must be"),
-        ({"class_prior": [0.5, 0.0]}, r"class_prior must be"),
-        ({"class_prior": [0.2, 0.3, 0.5]}, r"class_prior has 3 values for 2 classes"),
-        ({"engine": "spark"}, r"engine must be"),
-        ({"n_jobs": 0}, r"n_jobs must be"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore:.*no words:UserWarning")
-def test_bad_input_says_what_is_wrong(arguments, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        fit(**arguments)
-
-
-def test_bad_tables_of_labels(multi):
-    X, Y = multi
-    with pytest.raises(ValueError, match="by 0 and 1, but holds"):
-        BayesClassifier().fit(X, Y * 2)
-    with pytest.raises(ValueError, match="y has 4 rows for 120 documents"):
-        BayesClassifier().fit(X, Y[:4])
-
-
-def test_bad_sample_weight(data):
-    X, y = data
-    for weights, message in (
-        (np.ones(3), "3 values for 90"),
-        (-np.ones(90), "not negative"),
-        ((y == 0) * 1.0, "one class"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            BayesClassifier().fit(X, y, sample_weight=weights)
-    with pytest.raises(TypeError, match="not weight"):
-        BayesClassifier().fit(X, y, weight=np.ones(90))
-
-
-def test_columns_at_predict_must_be_those_of_fit(data):
-    X, y = data
-    with pytest.raises(ValueError, match="X has 24 features, but BayesClassifier is expecting 25"):
-        BayesClassifier(smoothing=0.01).fit(X, y).predict(X[:, :24])
-
-
-def test_partial_fit_misuse(data):
-    X, y = data
-    with pytest.raises(ValueError, match="classes must be passed on the first call"):
-        BayesClassifier().partial_fit(X, y)
-    model = BayesClassifier(smoothing=0.01).partial_fit(X, y, classes=[0, 1, 2])
-    with pytest.raises(ValueError, match="not the same as on last call"):
-        model.partial_fit(X, y, classes=[0, 1])
-    with pytest.raises(ValueError, match="not among the classes"):
-        model.partial_fit(X, y + 1)
-    with pytest.raises(ValueError, match="weights depend on all documents"):
-        BayesClassifier("multinomial", transform="tfidf").partial_fit(X, y, classes=[0, 1, 2])
-    with pytest.raises(ValueError, match="same kind"):
-        model.partial_fit(X, np.eye(3, dtype=int)[y])
-
-
-def test_class_of_one_document():
-    X, y = make(per_class=10)
-    X, y = np.vstack([X, [[0] * 24 + [5]]]), np.append(y, 9)
-    for smoothing in (0.01, "auto", None):
-        model = BayesClassifier(smoothing=smoothing).fit(X, y)
-        assert np.all(np.isfinite(model.predict_proba(X)))
-
-
-def test_words_unseen_in_fitting_are_ignored_and_counted(data):
-    X, y = data
-    wide = sp.csr_array(sp.hstack([X, sp.csr_array((X.shape[0], 2), dtype=np.int32)]))
-    model = BayesClassifier(smoothing=0.01).fit(wide, y)
-    test = wide.toarray()[:4]
-    expected = model.predict_proba(test)
-    test[0, -2:] = [3, 4]
-    np.testing.assert_array_equal(model.predict_proba(test), expected)
-    np.testing.assert_array_equal(model.count_unseen(test), [7, 0, 0, 0])
-    assert model.explain(test)[0].unseen == 7
-
-
-def test_without_smoothing_an_impossible_document_gets_the_prior():
-    model = fit([[2, 0, 1], [0, 2, 1]], smoothing=0.0, class_prior=[0.7, 0.3])
-    with pytest.warns(UserWarning, match=r"1 documents cannot come from any class.*smoothing"):
-        proba = model.predict_proba([[1, 1, 0], [1, 0, 0]])
-    np.testing.assert_allclose(proba, [[0.7, 0.3], [1.0, 0.0]])
-
-
-def test_empty_documents_are_counted_in_fitting(data):
-    X, y = data
-    with pytest.warns(UserWarning, match="1 document has no words"):
-        BayesClassifier(smoothing=0.01).fit(sp.vstack([X, sp.csr_array((1, 25))]), np.append(y, 0))
-
-
-def test_input_is_left_alone(data):
-    X, y = data
-    before = X.copy()
-    for parameters in ({}, {"family": "multinomial", "transform": "tfidf"}):
-        BayesClassifier(**parameters).fit(X, y).predict(X)
-    assert (before != X).nnz == 0
-
-
-@given(st.integers(0, 10**6))
-def test_condense_is_its_oracle(seed):
-    from bursty.kernels import select
-
-    rng = np.random.default_rng(seed)
-    X = sp.csr_array(rng.poisson(0.7, size=(6, 9)).astype(np.int32))
-    known = rng.random(9) < 0.6
-    for run in (select.condense, getattr(select.condense, "py_func", select.condense)):
-        indptr, indices, values = np.empty_like(X.indptr), np.empty_like(X.indices), np.empty_like(X.data)
-        place, words = np.where(known, np.int32(-1), np.int32(-2)), np.empty(9, dtype=np.int32)
-        args = X.indptr, X.indices, X.data, place, indptr, indices, values, words
-        kept, n_words = run(*args)
-        local = sp.csr_array((values[:kept], indices[:kept], indptr), shape=(6, n_words))
-        np.testing.assert_array_equal(local.toarray(), X.toarray()[:, words[:n_words]])
-        np.testing.assert_array_equal(np.sort(words[:n_words]), np.flatnonzero(known & (X.toarray().sum(axis=0) > 0)))
-        np.testing.assert_array_equal(place, np.where(known, -1, -2))
-
-
-@given(st.integers(0, 10**6))
-def test_keep_known_is_its_oracle(seed):
-    from bursty.kernels import select
-
-    rng = np.random.default_rng(seed)
-    X = sp.csr_array(rng.poisson(0.7, size=(5, 7)).astype(np.int32))
-    known = rng.random(7) < 0.6
-    for function in (select.keep_known, getattr(select.keep_known, "py_func", select.keep_known)):
-        indptr, indices, values = (np.zeros(size, np.int32) for size in (6, X.nnz + 1, X.nnz + 1))
-        kept = function(X.indptr, X.indices, X.data, known, indptr, indices, values)
-        found = sp.csr_array((values[:kept], indices[:kept], indptr), shape=X.shape)
-        np.testing.assert_array_equal(found.toarray(), X.toarray() * known)

@@ -341,9 +341,10 @@ class Chunk:
     @staticmethod
     def total(resp: Resp) -> Array:
         """Weight of all documents of each component."""
-        documents = len(resp.labels) if isinstance(resp, Assignment) else len(resp)
-        everyone = np.array([0, documents], dtype=np.int32), np.arange(documents, dtype=np.int32)
-        return Chunk._sum(*everyone, resp)[0]
+        if not isinstance(resp, Assignment):
+            return gather.column_sums(resp)
+        everyone = np.arange(len(resp.labels), dtype=np.int32)
+        return Chunk._sum(np.array([0, len(everyone)], dtype=np.int32), everyone, resp)[0]
 
     @staticmethod
     def _sum(starts: Array, rows: Array, resp: Resp) -> Array:

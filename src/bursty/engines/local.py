@@ -22,6 +22,9 @@ from bursty.validation import Collection
 
 Array = np.ndarray[Any, Any]
 
+# Bytes; no number is larger.
+_ALIGNED = 8
+
 
 class LocalEngine(Engine):
     """Chunk after chunk in this process; inside a chunk the kernels share the work among threads."""
@@ -217,10 +220,6 @@ class StoredFacts:
                 start += size + -size % _ALIGNED
             facts[name] = tuple(arrays)
         return facts
-
-
-# Bytes; no number is larger.
-_ALIGNED = 8
 
 
 def _read(items: Sequence[Any]) -> list[Any]:

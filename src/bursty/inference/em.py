@@ -82,6 +82,16 @@ class Schedule:
     max_iter: int = 100
     tol: float = 1e-5
 
+    @classmethod
+    def checked(cls, temperatures: Any, max_iter: int, tol: Any) -> Schedule:
+        """From what a user gave, refused where it makes no sense."""
+        values = np.atleast_1d(np.asarray(temperatures, dtype=np.float64))
+        if values.ndim != 1 or len(values) == 0 or not np.all(values > 0):
+            raise ValueError(f"temperatures must be positive numbers, such as (25, 5, 1), not {temperatures!r}")
+        if not isinstance(tol, int | float | np.number) or not tol >= 0:
+            raise ValueError(f"tol must be a number, zero or more, or None, not {tol!r}")
+        return cls(tuple(values.tolist()), int(max_iter), float(tol))
+
 
 def responsibilities(
     chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: State, temperature: float = 1.0
@@ -110,7 +120,7 @@ def expect(
     """E step on a chunk, and the statistics that the M step needs of it."""
     resp, log_evidence = responsibilities(chunk, labels, family, state, temperature)
     finite = np.where(np.isfinite(log_evidence), log_evidence, 0.0)
-    weights = resp.sum(axis=0)
+    weights = chunk.total(resp)
     return Expectation(family.summarize(chunk, with_trace(resp, FLOOR)), weights, float(finite.sum()))
 
 

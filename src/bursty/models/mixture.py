@@ -247,9 +247,6 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         check_smoothing(self.smoothing)
         if not isinstance(self.perturbation, int | float | np.number) or not self.perturbation > 0:
             raise ValueError(f"perturbation must be a number above 0, not {self.perturbation!r}")
-        temperatures = np.atleast_1d(np.asarray(self.temperatures, dtype=np.float64))
-        if temperatures.ndim != 1 or len(temperatures) == 0 or not np.all(temperatures > 0):
-            raise ValueError(f"temperatures must be positive numbers, such as (25, 5, 1), not {self.temperatures!r}")
         if self.n_components != "auto" and not _whole(self.n_components):
             raise ValueError(f'n_components must be a whole number above 0 or "auto", not {self.n_components!r}')
         for name in ("n_init", "max_iter"):
@@ -257,12 +254,8 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
                 raise ValueError(f"{name} must be a whole number above 0, not {getattr(self, name)!r}")
         if isinstance(self.init, str) and self.init not in STARTS:
             raise ValueError(f"init must be one of {', '.join(map(repr, STARTS))} or an array, not {self.init!r}")
-        tol = self.tol
-        if tol is None:
-            tol = 1e-6 if isinstance(self.init, str) and self.init == "perturb" else 1e-5
-        elif not isinstance(tol, int | float | np.number) or not tol >= 0:
-            raise ValueError(f"tol must be a number, zero or more, or None, not {tol!r}")
-        return em.Schedule(tuple(temperatures.tolist()), int(self.max_iter), float(tol))
+        usual = 1e-6 if isinstance(self.init, str) and self.init == "perturb" else 1e-5
+        return em.Schedule.checked(self.temperatures, self.max_iter, usual if self.tol is None else self.tol)
 
     def _choose_n_components(self, X: Any, n_documents: int) -> int:
         if self.n_components == "auto":
