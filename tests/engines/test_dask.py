@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pickle
@@ -28,8 +29,8 @@ from bursty.engines import chunks, get_engine, local
 from bursty.inference import starts
 
 distributed = pytest.importorskip("distributed")
-engine = pytest.importorskip("bursty.engines.dask")
-dask_collections = pytest.importorskip("bursty.engines.dask_collections")
+engine = importlib.import_module("bursty.engines.dask")
+dask_collections = importlib.import_module("bursty.engines.dask_collections")
 
 # Python and Dask warn about their own doings when clusters come and go.
 pytestmark = [
