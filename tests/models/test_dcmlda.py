@@ -9,9 +9,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 from bursty import datasets
-from bursty.engines import Chunk
+from bursty.engines import Chunk, total
 from bursty.families import DCM
+from bursty.families.dcm import solve_urns
+from bursty.families.sparse_urns import PairUrns
 from bursty.inference import topics as methods
+from bursty.inference.stream import Stream
 from bursty.kernels import threads
 from bursty.metrics import topics as measures
 from bursty.models.dcmlda import DCMLDA
@@ -113,6 +116,32 @@ def test_the_m_step_is_maximum_likelihood():
         np.testing.assert_allclose(beta[:, k], expected + methods.FLOOR * expected.sum() / N_WORDS, rtol=0.02)
         bare = beta[:, k] - methods.FLOOR / (1 + methods.FLOOR) * beta[:, k].sum() / N_WORDS
         assert log_likelihood(bare, rows) >= log_likelihood(expected, rows) - 1e-9
+
+
+def test_a_topic_keeps_a_share_for_words_that_are_new_to_it():
+    """As large as the share of those words that one document alone has given it."""
+    rng = np.random.default_rng(0)
+    counts = sp.csr_array(rng.poisson(0.03, size=(30, N_WORDS)) + sp.eye_array(30, N_WORDS)).astype(np.int32)
+    counts.eliminate_zeros()
+    tokens = Tokens.numbered(Chunk(counts), 0)
+    words = np.repeat(tokens.chunk.indices, tokens.chunk.values)
+    documents = np.repeat(np.arange(30), counts.sum(axis=1))
+    topics = rng.integers(0, 2, size=len(words)).astype(np.uint8)
+    stats = methods.dcmlda_statistics(State(tokens, topics), 2)
+    bare = solve_urns(PairUrns(stats.words, 2), stats.sizes(), None)
+    beta = methods.learn_beta(stats, np.ones((N_WORDS, 2)), exact=True)
+    for k in range(2):
+        having = np.zeros((30, N_WORDS), dtype=bool)
+        having[documents[topics == k], words[topics == k]] = True
+        alone = np.count_nonzero(having.sum(axis=0) == 1) / having.sum()
+        assert alone > 0.1
+        np.testing.assert_allclose(beta[:, k], bare[:, k] + alone * bare[:, k].sum() / N_WORDS, rtol=1e-6)
+    # The mean of several samples, and a stream's mean of a document, say the same.
+    thirds = total([stats * (1 / 3)] * 3)
+    np.testing.assert_allclose(methods.learn_beta(thirds, beta, exact=True), beta, rtol=1e-6)
+    a_document = Stream.begin(stats, 30)
+    of_stream = methods.DCMLDAMethod().of_stream(a_document.mean, a_document.n_documents)
+    np.testing.assert_allclose(methods.learn_beta(of_stream, beta, exact=True), beta, rtol=1e-6)
 
 
 def test_a_lost_topic_keeps_its_beta_and_a_small_alpha():

@@ -69,7 +69,7 @@ class Assignment:
     @property
     def columns(self) -> tuple[Array, Array, Array, float]:
         """What the kernels that walk columns take: labels, weights, shares (none: no rows) and the trace."""
-        shares = np.empty((0, self.n_components)) if self.shares is None else self.shares
+        shares = np.empty((0, self.n_components)) if self.shares is None else np.ascontiguousarray(self.shares)
         return self.labels, self.weights, shares, self.trace
 
 
@@ -267,8 +267,8 @@ class Chunk:
     def tokens(self, table: Array) -> Array:
         """Sum of the table's rows over the tokens of each document."""
         out = np.empty((self.n_documents, table.shape[1]))
-        cost = self.indptr * np.int64(table.shape[1])
-        threads.run(gather.sum_weighted_rows, cost, self.indptr, self.indices, self.values, table, out)
+        cost, rows = self.indptr * np.int64(table.shape[1]), np.ascontiguousarray(table)
+        threads.run(gather.sum_weighted_rows, cost, self.indptr, self.indices, self.values, rows, out)
         return out
 
     def levels(self, table: Array) -> Array:
@@ -323,7 +323,7 @@ class Chunk:
             return out
         out = np.empty((self.n_words, resp.shape[1]))
         cost = starts * np.int64(resp.shape[1])
-        threads.run(gather.sum_weighted_rows, cost, starts, rows, values, resp, out)
+        threads.run(gather.sum_weighted_rows, cost, starts, rows, values, np.ascontiguousarray(resp), out)
         return out
 
     def sum_by_level(self, resp: Resp) -> Levels:
@@ -357,7 +357,7 @@ class Chunk:
 
     @staticmethod
     def _gather(starts: Array, indices: Array, table: Array) -> Array:
-        out = np.empty((len(starts) - 1, table.shape[1]))
+        out, table = np.empty((len(starts) - 1, table.shape[1])), np.ascontiguousarray(table)
         threads.run(gather.sum_rows, starts * np.int64(table.shape[1]), starts, indices, table, out)
         return out
 

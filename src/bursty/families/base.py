@@ -55,6 +55,9 @@ def _shrunk(values: Any, amount: float | Array) -> Any:
 class Parameters:
     """Parameters of K components: arrays whose last axis is the component."""
 
+    #: What logarithms are kept in (no field: not a parameter).
+    log_type = np.float64
+
     @property
     def n_components(self) -> int:
         """K."""
@@ -68,15 +71,28 @@ class Parameters:
     @cached_property
     def log_table(self) -> Array:
         """Logarithms of the table, made once for all chunks; minus infinity where a word cannot occur."""
-        return threads.apply(np.log, self.table)
+        out = np.empty(self.table.shape, dtype=self.log_type)
+        return threads.apply(_log, self.table, out=out)
+
+    @cached_property
+    def rounded(self) -> Self:
+        """The same with logarithms of seven digits, which take half the time to read: enough for a step of EM."""
+        rounded = replace(self)
+        rounded.__dict__["log_type"] = np.float32
+        return rounded
 
     def forget(self) -> None:
         """Let go of what can be made again."""
-        self.__dict__.pop("log_table", None)
+        for name in ("log_table", "rounded"):
+            self.__dict__.pop(name, None)
 
     def component(self, k: int) -> Self:
         """Component k alone."""
         return type(self)(*(getattr(self, f.name)[..., k : k + 1] for f in fields(self)))
+
+
+def _log(table: Array, out: Array) -> None:
+    np.log(table.astype(out.dtype, copy=False), out=out)
 
 
 S = TypeVar("S", bound=Statistics)

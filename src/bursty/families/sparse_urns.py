@@ -36,6 +36,13 @@ class PairUrns:
     def _by_component(self, values: Array) -> Array:
         return np.bincount(self.components, weights=values, minlength=self.shape[1])
 
+    def unseen(self) -> Array:
+        """How probable it is that the next word of each component is new to it: the share of those that one document
+        alone has, among the words of all documents (Good and Turing)."""
+        # The weight of one document, where sweeps or chunks are averaged, is about 1.
+        alone = self._by_component(np.where(self.types < 1.5, self.types, 0.0))
+        return np.divide(alone, self.totals, out=np.zeros_like(alone), where=self.totals > 0)
+
     def start(self, scale: Array, alpha: Array | None) -> None:
         """Where to start from: ``alpha``, or else the types times a scale for each component."""
         begin = self.types * scale[self.components] if alpha is None else alpha[self.words, self.components]

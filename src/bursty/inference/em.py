@@ -19,7 +19,7 @@ parameter and no document is stranded.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -118,6 +118,7 @@ def expect(
     chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: State, temperature: float
 ) -> Expectation:
     """E step on a chunk, and the statistics that the M step needs of it."""
+    state = replace(state, params=state.params.rounded)
     resp, log_evidence = responsibilities(chunk, labels, family, state, temperature)
     finite = np.where(np.isfinite(log_evidence), log_evidence, 0.0)
     weights = chunk.total(resp)

@@ -4,9 +4,11 @@ The M step is the DCM's own (`families.dcm.maximise_alpha`): for alpha the "docu
 document; for beta_k of DCMLDA they are the words that each document gave to topic k; for LDA's one beta they are the
 topics' word counts.
 
-A word that a topic has lost would have parameter 0 there and could never come back. So every topic's parameters get a
-share `FLOOR` of their sum, spread evenly over the words; a topic's alpha is at least `FLOOR` of the mean alpha; and a
-topic without any token keeps its last beta.
+A word that a topic has lost would have parameter 0 there and could never come back, and a new document would be
+surprised by every word the topic has not had. So every topic's parameters get a share of their sum, spread evenly over
+the words: that of the words which one document alone gave the topic, which is how probable it is that the next one is
+new (Good and Turing), and `FLOOR` at least. A topic's alpha is at least `FLOOR` of the mean alpha; and a topic without
+any token keeps its last beta.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from bursty.samplers.tokens import State, Tokens, count_type, item_levels, lengt
 
 Array = np.ndarray[Any, Any]
 
-# Share of a topic's parameters that is spread evenly over all words, so that an absent one may return.
+# Least share of a topic's parameters that is spread evenly over all words, so that an absent one may return.
 FLOOR = 1e-3
 # DCMLDA starts from so many sweeps of LDA with this beta.
 _START_SWEEPS, _START_BETA = 20, 0.1
@@ -86,8 +88,8 @@ class DCMLDAMethod:
         return dcmlda.Hyperparameters(learn_alpha(stats), learn_beta(stats, params.beta))
 
     def of_stream(self, mean: DCMLDAStatistics, n_documents: int) -> DCMLDAStatistics:
-        """The M step asks for proportions: a mean over documents is as good as a sum."""
-        return mean
+        """Words that one document alone gave a topic are known by their weight: as if all documents were the mean."""
+        return mean * n_documents
 
 
 def _dcmlda_sweeps(
@@ -135,10 +137,11 @@ def learn_alpha(stats: TopicStatistics) -> Array:
 
 
 def learn_beta(stats: DCMLDAStatistics, last: Array, *, exact: bool = False) -> Array:
-    """Every topic's weights of the words, of greatest likelihood, plus the floor."""
-    beta = solve_urns(PairUrns(stats.words, last.shape[1]), stats.sizes(), None if exact else last)
+    """Every topic's weights of the words, of greatest likelihood, plus a share of them for words it has not had."""
+    urns = PairUrns(stats.words, last.shape[1])
+    beta = solve_urns(urns, stats.sizes(), None if exact else last)
     s = beta.sum(axis=0)
-    beta += FLOOR * s / len(beta)
+    beta += np.maximum(urns.unseen(), FLOOR) * s / len(beta)
     lost = s == 0
     beta[:, lost] = last[:, lost]
     return beta

@@ -17,15 +17,18 @@ import numpy as np
 from bursty.kernels import threads
 from bursty.kernels.compile import kernel
 from bursty.kernels.prefetch import prefetch
+from bursty.kernels.vectors import accumulate
 
 Array = np.ndarray[Any, Any]
 
 # Rows that are added up before the sums are.
 _BLOCK = 1024
-# A row is asked for so many cells ahead: the first three times eight numbers of it, which is how they come.
+# A row is asked for so many cells ahead: the first three times 64 bytes of it, which is how they come.
 _AHEAD = 32
-_LINE = 8
+_LINE = 64
 _LINES = 3
+# Without a sign, so that a compiled index need not be looked at for one.
+_ONE, _TWO, _THREE, _FOUR = (np.uint64(n) for n in (1, 2, 3, 4))
 
 
 @kernel
@@ -67,12 +70,12 @@ def column_sums(table: Array) -> Array:
 @kernel
 def ask_ahead(indices, cell, n_cells, table):
     """Ask for rows well before they are needed, since they lie all over a large table; short ones are near anyhow."""
-    n_columns = np.int64(table.shape[1])
-    if n_columns >= _LINE:
+    n_columns, line = np.uint64(table.shape[1]), np.uint64(_LINE // table.itemsize)
+    if n_columns >= line and cell + np.uint64(_AHEAD + n_cells) <= np.uint64(len(indices)):
         for ahead in range(_AHEAD, _AHEAD + n_cells):
-            far = indices[min(cell + ahead, len(indices) - 1)] * n_columns
-            for line in range(_LINES):
-                prefetch(table, far + line * _LINE)
+            far = np.uint64(indices[cell + np.uint64(ahead)]) * n_columns
+            for place in range(_LINES):
+                prefetch(table, far + np.uint64(place) * line)
 
 
 @kernel
@@ -82,24 +85,19 @@ def sum_rows(indptr, indices, table, out, start, stop):
     Equivalent to ``out[start:stop] = pattern[start:stop] @ table``, where pattern is 1 in every stored cell.
     Four cells at a time: the running sums then leave the registers four times less often.
     """
-    n_columns = table.shape[1]
     for row in range(start, stop):
         total = out[row]
-        for k in range(n_columns):
-            total[k] = 0.0
-        cell, end = indptr[row], indptr[row + 1]
-        while cell + 4 <= end:
+        total[:] = 0.0
+        cell, end = np.uint64(indptr[row]), np.uint64(indptr[row + 1])
+        while cell + _FOUR <= end:
             ask_ahead(indices, cell, 4, table)
-            first, second = table[indices[cell]], table[indices[cell + 1]]
-            third, fourth = table[indices[cell + 2]], table[indices[cell + 3]]
-            for k in range(n_columns):
-                total[k] += (first[k] + second[k]) + (third[k] + fourth[k])
-            cell += 4
+            first, second = np.uint64(indices[cell]), np.uint64(indices[cell + _ONE])
+            third, fourth = np.uint64(indices[cell + _TWO]), np.uint64(indices[cell + _THREE])
+            accumulate(total, table, (first, second, third, fourth))
+            cell += _FOUR
         while cell < end:
-            first = table[indices[cell]]
-            for k in range(n_columns):
-                total[k] += first[k]
-            cell += 1
+            accumulate(total, table, (np.uint64(indices[cell]),))
+            cell += _ONE
 
 
 @kernel
@@ -108,23 +106,17 @@ def sum_weighted_rows(indptr, indices, values, table, out, start, stop):
 
     Equivalent to ``out[start:stop] = matrix[start:stop] @ table``.
     """
-    n_columns = table.shape[1]
     for row in range(start, stop):
         total = out[row]
-        for k in range(n_columns):
-            total[k] = 0.0
-        cell, end = indptr[row], indptr[row + 1]
-        while cell + 2 <= end:
+        total[:] = 0.0
+        cell, end = np.uint64(indptr[row]), np.uint64(indptr[row + 1])
+        while cell + _TWO <= end:
             ask_ahead(indices, cell, 2, table)
-            first, second = table[indices[cell]], table[indices[cell + 1]]
-            a, b = values[cell], values[cell + 1]
-            for k in range(n_columns):
-                total[k] += a * first[k] + b * second[k]
-            cell += 2
+            rows = np.uint64(indices[cell]), np.uint64(indices[cell + _ONE])
+            accumulate(total, table, rows, (np.float64(values[cell]), np.float64(values[cell + _ONE])))
+            cell += _TWO
         if cell < end:
-            first, a = table[indices[cell]], values[cell]
-            for k in range(n_columns):
-                total[k] += a * first[k]
+            accumulate(total, table, (np.uint64(indices[cell]),), (np.float64(values[cell]),))
 
 
 @kernel
@@ -165,17 +157,14 @@ def tally_by_column(indptr, rows, labels, weights, shares, trace, out, start, st
     """
     for column in range(start, stop):
         total = out[column]
-        for k in range(out.shape[1]):
-            total[k] = 0.0
-        for cell in range(indptr[column], indptr[column + 1]):
-            row = rows[cell]
+        total[:] = 0.0
+        for cell in range(np.uint64(indptr[column]), np.uint64(indptr[column + 1])):
+            row = np.uint64(rows[cell])
             label = labels[row]
             if label >= 0:
-                total[label] += weights[row]
+                total[np.uint64(label)] += weights[row]
             elif len(shares) > 0:
-                share = shares[row]
-                for k in range(out.shape[1]):
-                    total[k] += share[k]
+                accumulate(total, shares, (row,))
         add_trace(total, trace)
 
 
@@ -184,17 +173,14 @@ def tally_weighted_by_column(indptr, rows, values, labels, weights, shares, trac
     """As `tally_by_column`, times the cells' values."""
     for column in range(start, stop):
         total = out[column]
-        for k in range(out.shape[1]):
-            total[k] = 0.0
-        for cell in range(indptr[column], indptr[column + 1]):
-            row, value = rows[cell], values[cell]
+        total[:] = 0.0
+        for cell in range(np.uint64(indptr[column]), np.uint64(indptr[column + 1])):
+            row, value = np.uint64(rows[cell]), np.float64(values[cell])
             label = labels[row]
             if label >= 0:
-                total[label] += weights[row] * value
+                total[np.uint64(label)] += weights[row] * value
             elif len(shares) > 0:
-                share = shares[row]
-                for k in range(out.shape[1]):
-                    total[k] += share[k] * value
+                accumulate(total, shares, (row,), (value,))
         add_trace(total, trace)
 
 

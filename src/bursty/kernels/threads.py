@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -61,9 +61,12 @@ def run(kernel: Callable[..., Any], cost: Array, *args: Any) -> None:
         return
     goals = cost[0] + work * np.arange(1, n_threads) / n_threads
     bounds = [0, *np.searchsorted(cost, goals).tolist(), n_items]
-    futures = [
-        _pool(os.getpid()).submit(kernel, *args, start, stop) for start, stop in pairwise(bounds) if stop > start
-    ]
+    (first, *others) = [bound for bound in pairwise(bounds) if bound[1] > bound[0]]
+    futures = [_pool(os.getpid()).submit(kernel, *args, *bound) for bound in others]
+    try:
+        kernel(*args, *first)  # this thread is awake already
+    finally:
+        wait(futures)
     for future in futures:
         future.result()
 
