@@ -21,7 +21,7 @@ from bursty.inference import em
 from bursty.inference.starts import perturb
 
 
-def dcm_against_edcm(rounds=5):
+def dcm_against_edcm(rounds=9):
     rows = []
     for name, k in (("classic400", 3), ("nips391", 9)):
         corpus = datasets.load(name)
@@ -42,7 +42,7 @@ def iteration(problem, state, n_iter=1):
     return em.anneal(problem, em.Run(state), schedule).state
 
 
-def against_kmeans(counts, rounds=5):
+def against_kmeans(counts, rounds=9):
     directions = TfidfTransformer(sublinear_tf=True).fit_transform(counts)
     rows = []
     for k in (20, 100):

@@ -72,6 +72,10 @@ class Assignment:
         shares = np.empty((0, self.n_components)) if self.shares is None else np.ascontiguousarray(self.shares)
         return self.labels, self.weights, shares, self.trace
 
+    def cost(self, starts: Array) -> Array:
+        """Of walking columns that begin there: their cells, and the components of each."""
+        return starts + np.arange(len(starts)) * np.int64(self.n_components)
+
 
 Resp = Array | Assignment
 
@@ -86,8 +90,7 @@ def with_trace(resp: Array, trace: float) -> Resp:
     cost = np.arange(len(resp) + 1) * np.int64(resp.shape[1])
     threads.run(gather.certain_labels, cost, resp, 1.0 - 1e-3 * trace, labels)
     if 2 * np.count_nonzero(labels < 0) > len(labels):
-        resp += trace
-        return resp
+        return threads.apply(np.add, resp, trace, out=resp)
     return Assignment(labels, resp.shape[1], np.ones(len(labels)), resp, trace)
 
 
@@ -319,7 +322,8 @@ class Chunk:
         starts, rows, values = self._by_word
         if isinstance(resp, Assignment):
             out = np.empty((self.n_words, resp.n_components))
-            threads.run(gather.tally_weighted_by_column, starts, starts, rows, values, *resp.columns, out)
+            cost = resp.cost(starts)
+            threads.run(gather.tally_weighted_by_column, cost, starts, rows, values, *resp.columns, out)
             return out
         out = np.empty((self.n_words, resp.shape[1]))
         cost = starts * np.int64(resp.shape[1])
@@ -352,7 +356,7 @@ class Chunk:
         if not isinstance(resp, Assignment):
             return Chunk._gather(starts, rows, resp)
         out = np.empty((len(starts) - 1, resp.n_components))
-        threads.run(gather.tally_by_column, starts, starts, rows, *resp.columns, out)
+        threads.run(gather.tally_by_column, resp.cost(starts), starts, rows, *resp.columns, out)
         return out
 
     @staticmethod

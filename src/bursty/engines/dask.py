@@ -106,7 +106,7 @@ class DaskDocuments(Documents):
     def __init__(
         self, client: Client, chunks: Sequence[Future], shares: Sequence[Share], sizes: Sequence[Size], n_words: int
     ) -> None:
-        super().__init__(sizes, n_words)
+        super().__init__(sizes, n_words, threads.resolve(None))
         self.client = client
         self.chunks = chunks
         self.shares = shares

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from bursty.engines.chunks import Chunk
+from bursty.kernels import threads
 
 Array = np.ndarray[Any, Any]
 #: One item a chunk: plain values, or whatever `Documents.keep` gave.
@@ -46,9 +47,10 @@ class Size:
 class Documents(ABC):
     """The documents of a corpus, placed by an engine."""
 
-    def __init__(self, sizes: Sequence[Size], n_words: int) -> None:
+    def __init__(self, sizes: Sequence[Size], n_words: int, n_threads: int) -> None:
         self.sizes = list(sizes)
         self.n_words = n_words
+        self.n_threads = n_threads
         self.n_documents = sum(size.documents for size in self.sizes)
         self.n_cells = sum(size.cells for size in self.sizes)
         self.n_empty = sum(size.empty for size in self.sizes)
@@ -69,6 +71,11 @@ class Documents(ABC):
     @abstractmethod
     def keep_and_sum(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> tuple[Column, Any]:
         """Of results that are pairs, the first of each stays and the second are added."""
+
+    def here(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Call a function on what came back, such as sums, with the threads of this process."""
+        with threads.using(self.n_threads):
+            return function(*args, **kwargs)
 
     @abstractmethod
     def at(self, chunk: int, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:

@@ -48,9 +48,8 @@ class LocalDocuments(Documents):
     """Chunks in the memory of this process."""
 
     def __init__(self, chunks: Sequence[Any], sizes: Sequence[Size], n_words: int, n_threads: int) -> None:
-        super().__init__(sizes, n_words)
+        super().__init__(sizes, n_words, n_threads)
         self.chunks = chunks
-        self.n_threads = n_threads
 
     def map(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Iterator[Any]:
         """In order, one at a time."""

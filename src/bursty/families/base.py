@@ -160,7 +160,7 @@ class FamilyEstimator(BaseEstimator):
             raise ValueError(f"every document is empty: {type(self).__name__} has nothing to learn from")
         warn_empty(documents.n_empty)
         stats = documents.sum(self._family.summarize, documents.split(resp))
-        self._set_parameters(self._family.update(stats, smoothing=self.smoothing))
+        self._set_parameters(documents.here(self._family.update, stats, smoothing=self.smoothing))
         return self
 
     def log_prob(self, X: Any, *, coefficient: bool = False) -> Array:

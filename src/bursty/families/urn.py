@@ -23,8 +23,8 @@ Array = np.ndarray[Any, Any]
 S_MAX = 1e10
 S_MIN = 1e-10
 _MAX_STEPS = 200
-# A step of log s below this is the last.
-_SETTLED = 1e-12
+# A step of log s below this is the last: Newton squares what is left.
+_SETTLED = 1e-7
 
 
 def add_length_term(chunk: Chunk, s: Array, log_prob: Array, constants: Array | None = None) -> None:

@@ -174,7 +174,7 @@ class Run:
         log_likelihood = expectation.log_evidence / float(expectation.resp.sum())
         self.trace.add(self.phase, temperature, self.iteration, log_likelihood, self.state.weights)
         self.state.params.forget()  # its logarithms are as large as the parameters
-        self.state = maximise(problem.family, expectation, self.state.params)
+        self.state = problem.documents.here(maximise, problem.family, expectation, self.state.params)
         settled = abs(log_likelihood - self.previous) <= schedule.tol * abs(log_likelihood)
         self.previous, self.iteration = log_likelihood, self.iteration + 1
         if settled or self.iteration == schedule.max_iter:

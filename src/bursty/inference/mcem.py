@@ -189,7 +189,7 @@ def climb(run: Run[P], method: Method[P], schedule: Schedule, on_iteration: Call
             began = time.perf_counter()
             stats = method.sweeps(chains, run.params, n_sweeps)
             seconds = max(time.perf_counter() - began, 1e-9)
-            run.params = method.update(stats, run.params)
+            run.params = chains.documents.here(method.update, stats, run.params)
             whole = chains.topics, chains.number
             run.trace.add(chains.number, stats.log_joint / n_tokens, n_tokens * n_sweeps / seconds)
             on_iteration(run)
@@ -206,7 +206,7 @@ def finish(run: Run[P], method: Method[P], n_samples: int) -> Result[P]:
     except KeyboardInterrupt:
         run.interrupted = True
         stats, doc_topic = average(run.chains, method, run.params, 1)
-    return Result(run, method.update(stats, run.params), stats, doc_topic)
+    return Result(run, run.chains.documents.here(method.update, stats, run.params), stats, doc_topic)
 
 
 def average(chains: Chains, method: Method[Any], params: Any, n_samples: int) -> tuple[Any, Array]:

@@ -29,7 +29,8 @@ CONFIDENCE = 0.9
 def perturb(problem: Problem, rng: np.random.Generator) -> State:
     """One component for all documents, copied with a little noise: [Elkan2006] section 4."""
     stats = problem.statistics(Assignment.single(np.ones(problem.documents.n_documents)))
-    params = problem.family.perturb(problem.family.update(stats), problem.n_components, problem.perturbation, rng)
+    one = problem.documents.here(problem.family.update, stats)
+    params = problem.family.perturb(one, problem.n_components, problem.perturbation, rng)
     return State(params, np.full(problem.n_components, 1.0 / problem.n_components))
 
 
@@ -69,7 +70,8 @@ def from_responsibilities(problem: Problem, resp: Array) -> State:
 
 
 def _begin(problem: Problem, stats: Statistics, resp: Array) -> State:
-    return State(problem.family.update(stats.shrunk(FLOOR)), np.maximum(resp, 1e-300) / resp.sum())
+    params = problem.documents.here(problem.family.update, stats.shrunk(FLOOR))
+    return State(params, np.maximum(resp, 1e-300) / resp.sum())
 
 
 @dataclass(frozen=True)

@@ -121,9 +121,8 @@ def start_dcmlda(chains: Chains, alpha: Array, n_words: int) -> dcmlda.Hyperpara
     even = lda.Hyperparameters(alpha, np.full(n_words, _START_BETA))
     LDAMethod().sweeps(chains, even, _START_SWEEPS)
     stats = chains.sum(_statistics, n_topics=chains.n_topics)
-    return dcmlda.Hyperparameters(
-        alpha, learn_beta(stats, np.full((n_words, chains.n_topics), _START_BETA), exact=True)
-    )
+    begin = np.full((n_words, chains.n_topics), _START_BETA)
+    return dcmlda.Hyperparameters(alpha, chains.documents.here(learn_beta, stats, begin, exact=True))
 
 
 def _statistics(chunk: Chunk, offset: int, topics: Array, n_topics: int) -> DCMLDAStatistics:
@@ -172,11 +171,12 @@ class LDAMethod:
 
     def sweeps(self, chains: Chains, params: lda.Hyperparameters, n_sweeps: int) -> LDAStatistics:
         """All chunks share phi, so they go sweep by sweep."""
-        word_topics, dtype = _count_words(chains), count_type(int(chains.documents.n_tokens))
+        documents, word_topics = chains.documents, _count_words(chains)
+        dtype = count_type(int(documents.n_tokens))
         for _ in range(n_sweeps):
             phi = self.phi
             if phi is None:
-                phi = lda.draw_phi(word_topics, params.beta, chains.seed, chains.number, single=True)
+                phi = documents.here(lda.draw_phi, word_topics, params.beta, chains.seed, chains.number, single=True)
             word_topics = chains.move(_lda_sweep, 1, alpha=params.alpha, phi=phi, number=chains.number, dtype=dtype)
         chains.counted = chains.topics, word_topics
         learns = self.learn != "nothing"

@@ -7,13 +7,18 @@ equation; `solve_pairs` solves it for pairs (word, component) and adds up what t
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from bursty.kernels import threads
 from bursty.kernels.compile import kernel
 from bursty.kernels.polya import SHORT, inverse_sums
 
+Array = np.ndarray[Any, Any]
+
 # Sums over words are added up within blocks of this many, then block by block: the same bits for any threads.
-BLOCK = 1024
+BLOCK = 64
 # What stands for zero where a logarithm is taken or a quotient made.
 TINY = 1e-300
 # Newton squares what is left: a relative change this small is the last.
@@ -39,8 +44,7 @@ def harmonic(values, tails, a, first, second):
         first[k], second[k] = g, q
 
 
-@kernel
-def repeated_pairs(first, types, tails):
+def repeated_pairs(first: Array, types: Array, tails: Array) -> tuple[Array, Array, Array]:
     """The pairs (word, component) in which some document repeats the word.
 
     Returns
@@ -49,27 +53,42 @@ def repeated_pairs(first, types, tails):
     single : sum of types over the other pairs, K
     """
     n_words, n_components = types.shape
-    single = np.zeros(n_components)
-    pair_first = np.zeros(n_words + 1, dtype=np.int32)
-    components = np.empty(1024, dtype=np.int32)
-    n_pairs = 0
-    for word in range(n_words):
-        if first[word] == first[word + 1]:
+    cost = np.arange(n_words + 1) * np.int64(n_components)
+    sizes = np.empty(n_words, dtype=np.int32)
+    threads.run(count_pairs, cost, first, tails, sizes)
+    pair_first = np.append(np.int32(0), np.cumsum(sizes, dtype=np.int32))
+    components = np.empty(pair_first[-1], dtype=np.int32)
+    n_blocks = -(-n_words // BLOCK)
+    single = np.zeros((n_blocks, n_components))
+    by_block = cost[np.minimum(np.arange(n_blocks + 1) * BLOCK, n_words)]
+    threads.run(list_pairs, by_block, pair_first, first, types, tails, components, single)
+    return pair_first, components, single.sum(axis=0)
+
+
+@kernel
+def count_pairs(first, tails, out, start, stop):
+    """How many components repeat each word."""
+    for word in range(start, stop):
+        out[word] = 0
+        if first[word] < first[word + 1]:
+            for k in range(tails.shape[1]):
+                out[word] += tails[first[word], k] > 0.0
+
+
+@kernel
+def list_pairs(pair_first, first, types, tails, components, single, start, stop):
+    """The components that repeat each word of the blocks, and the sum of types of the others."""
+    n_words, n_components = types.shape
+    for block in range(start, stop):
+        for word in range(block * BLOCK, min(n_words, (block + 1) * BLOCK)):
+            pair = pair_first[word]
+            repeated = pair < pair_first[word + 1]
             for k in range(n_components):
-                single[k] += types[word, k]
-        else:
-            if n_pairs + n_components > len(components):
-                longer = np.empty(2 * len(components) + n_components, dtype=np.int32)
-                longer[:n_pairs] = components[:n_pairs]
-                components = longer
-            for k in range(n_components):
-                if tails[first[word], k] > 0.0:
-                    components[n_pairs] = k
-                    n_pairs += 1
+                if repeated and tails[first[word], k] > 0.0:
+                    components[pair] = k
+                    pair += 1
                 else:
-                    single[k] += types[word, k]
-        pair_first[word + 1] = n_pairs
-    return pair_first, components[:n_pairs].copy(), single
+                    single[block, k] += types[word, k]
 
 
 @kernel

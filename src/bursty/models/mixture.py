@@ -192,7 +192,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         stream = Stream(self._running, 0, self._n_batches)
         stream = stream.mix(problem.expectation(self._state), documents.n_documents)
         self._running, self._n_batches = stream.mean, stream.n_chunks
-        self._finish(problem, em.maximise(problem.family, self._running), self._running)
+        self._finish(problem, documents.here(em.maximise, problem.family, self._running), self._running)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -327,12 +327,14 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
 
     def _finish(self, problem: Problem, state: em.State, expectation: em.Expectation) -> None:
         """Smooth the components, then label the documents with them."""
-        self._state = state if self.smoothing == 0 else em.smoothed(problem.family, expectation, state, self.smoothing)
+        documents, family = problem.documents, problem.family
+        if self.smoothing > 0:
+            self._state = documents.here(em.smoothed, family, expectation, state, self.smoothing)
+        else:
+            self._state = state
         self.weights_ = state.weights
         self.components_ = self._state.params.table.T
-        labels, posterior, log_evidence = problem.documents.collect(
-            _label, problem.labels, family=problem.family, state=self._state
-        )
+        labels, posterior, log_evidence = documents.collect(_label, problem.labels, family=family, state=self._state)
         self.lower_bound_ = float(np.mean(log_evidence))
         self.labels_ = labels
         self._read_clusters(labels, posterior)
