@@ -91,12 +91,13 @@ def test_sparse_parts_add_up_to_the_conditional(corpus):
                 assert k == own[np.searchsorted(ends, left, "right")]
 
 
-@pytest.mark.parametrize("along", ["mates", "floor"])
-def test_where_a_number_falls_along_the_other_parts(along):
+@pytest.mark.parametrize(("along", "n_topics"), [("mates", 5), ("floor", 5), ("floor", 8), ("floor", 21)])
+def test_where_a_number_falls_along_the_other_parts(along, n_topics):
     rng = np.random.default_rng(3)
-    ratio, floor, topics = rng.random(5), rng.random(5), rng.integers(0, 5, size=9).astype(np.uint8)
+    ratio, floor = rng.random(n_topics), rng.random(n_topics)
+    topics = rng.integers(0, n_topics, size=9).astype(np.uint8)
     mates = np.delete(np.arange(2, 7), 2)
-    terms, of_term = (ratio[topics[mates]], topics[mates]) if along == "mates" else (ratio * floor, np.arange(5))
+    terms, of_term = (ratio[topics[mates]], topics[mates]) if along == "mates" else (ratio * floor, np.arange(n_topics))
     begin, end, token = np.uint64(2), np.uint64(7), np.uint64(4)
     for total in both(gibbs_dcmlda.of_the_mates) if along == "mates" else ():
         np.testing.assert_allclose(total(token, begin, end, topics, ratio), terms.sum(), rtol=1e-12)
