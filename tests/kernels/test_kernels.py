@@ -81,9 +81,10 @@ def accumulated(total, table, rows, weights):
     vectors.accumulate(total, table, rows, weights)
 
 
-def test_accumulate_refuses_columns_that_lie_apart():
+@pytest.mark.parametrize("table", [np.asfortranarray(np.ones((3, 2))), np.ones((3, 2), dtype=np.int64)])
+def test_accumulate_refuses_what_it_would_misread(table):
     with pytest.raises((TypeError, numba.TypingError), match="one after the other"):
-        accumulated(np.zeros(2), np.asfortranarray(np.ones((3, 2))), (np.uint64(0),), ())
+        accumulated(np.zeros(2), table, (np.uint64(0),), ())
 
 
 def test_sums_of_rows_in_single_precision(matrix):

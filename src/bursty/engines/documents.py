@@ -7,6 +7,8 @@
 | `sum` | are added, and the sum comes back |
 | `keep` | stay where the chunk is, as a column that the next call can take |
 
+What came back is worked on in this process with `here`.
+
 A function gets the chunk, then the chunk's item of each column, then what all chunks share by keyword. Sums are taken
 over a tree whose shape depends on the number of chunks alone, so that they have the same bits wherever they are made.
 """

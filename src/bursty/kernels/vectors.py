@@ -14,13 +14,13 @@ from numba.extending import intrinsic, overload
 
 # Numbers that are added at once.
 _WIDTH = 4
-_APART = "rows are added where the numbers of a row lie one after the other (C order)"
+_REFUSED = "rows of floats are added whose numbers lie one after the other (C order)"
 
 
 def accumulate(total: Any, table: Any, rows: tuple[Any, ...], weights: tuple[Any, ...] = ()) -> None:
     """``total += (a + b) + (c + d)``, for these rows of the table (1, 2 or 4 of them), each times its weight if any."""
-    if not table.flags.c_contiguous:
-        raise TypeError(_APART)
+    if table.dtype.kind != "f" or not table.flags.c_contiguous:
+        raise TypeError(_REFUSED)
     terms = [table[int(row)].astype(total.dtype) for row in rows]
     if weights:
         terms = [term * weight for term, weight in zip(terms, weights, strict=True)]
@@ -35,14 +35,17 @@ def _pairwise(terms: list[Any], add: Any) -> Any:
 
 @intrinsic
 def _accumulate(typing: Any, total: Any, table: Any, rows: Any, weights: Any) -> Any:
-    if total.layout != "C" or table.layout != "C":
-        raise TypingError(_APART)
+    doubles = total.dtype == types.float64 and table.dtype in (types.float32, types.float64)
+    if not doubles or total.layout != "C" or table.layout != "C":
+        raise TypingError(_REFUSED)
+    single = table.dtype == types.float32
+    number = ir.FloatType() if single else ir.DoubleType()
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         sums, cells = (context.make_array(signature.args[i])(context, builder, args[i]) for i in (0, 1))
         n_columns = builder.extract_value(cells.shape, 1)
-        numbers, factors = (cgutils.unpack_tuple(builder, args[i]) for i in (2, 3))
-        starts = [builder.gep(cells.data, [builder.mul(number, n_columns)]) for number in numbers]
+        places, factors = (cgutils.unpack_tuple(builder, args[i]) for i in (2, 3))
+        starts = [builder.gep(cells.data, [builder.mul(row, n_columns)]) for row in places]
 
         def add(column: Any, width: int) -> None:
             """So many numbers from this column on."""
@@ -51,8 +54,6 @@ def _accumulate(typing: Any, total: Any, table: Any, rows: Any, weights: Any) ->
             def at(start: Any, kind: Any) -> Any:
                 return builder.bitcast(builder.gep(start, [column]), ir.VectorType(kind, width).as_pointer())
 
-            number = starts[0].type.pointee
-            single = number == ir.FloatType()
             terms = [builder.load(at(start, number), align=4 if single else 8) for start in starts]
             if single:
                 terms = [builder.fpext(term, double) for term in terms]
