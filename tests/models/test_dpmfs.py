@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.utils.estimator_checks import check_estimator
 
 from bursty import DPMFS, datasets, metrics
+from bursty.models.dpmfs.settings import default_omega
 
 SHORT = {"n_iter": 60, "burn_in": 30, "random_state": 0}
 # The paper's settings for its synthetic data.
@@ -20,6 +21,12 @@ def synthetic():
 @pytest.fixture(scope="module")
 def bursty():
     return datasets.make_bursty_mixture(n_documents=120, n_words=250, n_components=3, s=20.0, random_state=0)[0]
+
+
+def test_how_many_words_are_expected_to_matter():
+    assert default_omega("multinomial", 1000) == 0.05
+    assert default_omega("multinomial", 20) == 0.5
+    assert default_omega("dcm", 1000) == 0.75
 
 
 def nmi(corpus, labels):

@@ -45,7 +45,8 @@ class DPMFS(ClusterReading, BaseEstimator):
     alpha : float, default 1.0
         How readily documents make new clusters.
     omega : float, optional
-        Prior probability that a word is discriminative; by default 50 over the number of words that occur, at most 0.5.
+        Prior probability that a word is discriminative; by default 50 over the number of words that occur, at most 0.5,
+        as in the paper, and 0.75 with DCM components, to which each word is less evidence.
     lam : float or array of shape (n_words,), optional
         Dirichlet parameter of each word; by default 1 over the standard deviation of its counts, and 1 for a word that
         every document has equally often.

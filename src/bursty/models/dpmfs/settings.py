@@ -17,6 +17,8 @@ FAMILIES = ("multinomial", "dcm")
 ESTIMATES = ("frequent", "vi", "binder")
 # lambda of a word that every document has equally often: 1 / sigma is not defined.
 CONSTANT_LAM = 1.0
+# Prior probability that a word is discriminative, with DCM components.
+DCM_OMEGA = 0.75
 _LEAST = {
     "word_steps": 1,
     "label_steps": 1,
@@ -83,7 +85,7 @@ def make_problem(
         words=counts.indices.astype(np.int32),
         counts=counts.data.astype(np.int32),
         lam=default_lam(counts) if lam is None else lam,
-        omega=min(50.0 / n_words, 0.5) if model.omega is None else float(model.omega),
+        omega=default_omega(model.family, n_words) if model.omega is None else float(model.omega),
         most=most_components(model, n_documents, 0 if known is None else int(known.max()) + 1),
         held=held,
         bursty=model.family == "dcm",
@@ -91,6 +93,11 @@ def make_problem(
         learn_alpha=settings.learn_alpha,
         lam_prior=settings.lam_prior,
     )
+
+
+def default_omega(family: str, n_words: int) -> float:
+    """The paper expects 50 words to matter. DCMs need more of them: each word of a document is less evidence."""
+    return DCM_OMEGA if family == "dcm" else min(50.0 / n_words, 0.5)
 
 
 def most_components(model: Any, n_documents: int, n_classes: int) -> int | None:
