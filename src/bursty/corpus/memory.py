@@ -1,0 +1,127 @@
+"""Corpora from what a program holds in memory: texts, lists of tokens, data frames, gensim's documents.
+
+The public names are class methods of `Corpus`; what they have in common with files is `tables.read_table`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.corpus.core import Corpus
+from bursty.corpus.labels import strings
+from bursty.corpus.tables import Records, read_table, tidy_column
+from bursty.corpus.text import CountBuilder, TextOptions
+
+Array = np.ndarray[Any, Any]
+
+
+def from_texts(
+    texts: Iterable[Any],
+    labels: Sequence[Any] | Array | None,
+    ids: Sequence[Any] | Array | None,
+    metadata: Mapping[str, Any] | None,
+    options: Mapping[str, Any],
+) -> Corpus:
+    """See `Corpus.from_texts`."""
+    text_options = _text_options(options)
+    if isinstance(texts, str | bytes):
+        raise TypeError("texts is a single string: give a list of documents, such as [first, second]")
+    documents, leading = iter(texts), []
+    for document in documents:
+        leading.append(document)
+        if not _missing(document):
+            break
+    if not leading:
+        raise ValueError("there are no texts: a corpus has at least one document")
+    tokens = isinstance(leading[-1], list | tuple)
+    builder = CountBuilder(text_options, tokens=tokens)
+    for number, document in enumerate(chain(leading, documents)):
+        builder.append(_document(document, number, tokens))
+    counts, vocabulary = builder.finish()
+    return Corpus(
+        counts,
+        vocabulary,
+        ids=None if ids is None else [str(one) for one in ids],
+        labels=None if labels is None else _labels(labels),
+        metadata={name: tidy_column(list(column)) for name, column in (metadata or {}).items()},
+    )
+
+
+def from_frame(frame: Any, roles: Mapping[str, Any], options: Mapping[str, Any]) -> Corpus:
+    """See `Corpus.from_frame`."""
+    text_options = _text_options(options)
+    try:
+        table = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        raise TypeError(
+            f"from_frame takes a pandas or polars data frame or a pyarrow table, not {type(frame).__name__}; "
+            "Corpus.from_texts takes a list of strings"
+        ) from None
+    return read_table(_records(table), "the frame", text_options, **roles)
+
+
+def from_gensim(documents: Iterable[Any], dictionary: Any) -> Corpus:
+    """See `Corpus.from_gensim`."""
+    words = {int(number): str(word) for number, word in dict(dictionary.items()).items()}
+    if not words or min(words) < 0:
+        raise ValueError("the dictionary has no words: build it with gensim.corpora.Dictionary(documents)")
+    order = sorted(words)
+    place = {number: position for position, number in enumerate(order)}
+    indices, data, ends = [], [], [0]
+    for number, document in enumerate(documents):
+        for word, count in document:
+            if word not in place:
+                raise ValueError(f"document {number} has word {word}, which the dictionary does not know")
+            indices.append(place[word])
+            data.append(count)
+        ends.append(len(indices))
+    counts = sp.coo_array(
+        (np.array(data), (np.repeat(np.arange(len(ends) - 1), np.diff(ends)), np.array(indices, dtype=np.int64))),
+        shape=(len(ends) - 1, len(order)),
+    )
+    return Corpus(counts, [words[number] for number in order])
+
+
+def _text_options(options: Mapping[str, Any]) -> TextOptions:
+    unknown = sorted(set(options) - TextOptions.names())
+    if unknown:
+        raise TypeError(f"there is no option {unknown[0]!r}; the options are {', '.join(sorted(TextOptions.names()))}")
+    return TextOptions(**options)
+
+
+def _document(document: Any, number: int, tokens: bool) -> Any:
+    if _missing(document):
+        return [] if tokens else ""
+    if tokens:
+        if isinstance(document, list | tuple) and all(isinstance(token, str) for token in document):
+            return document
+        raise TypeError(f"document {number} is not a list of strings, as the first one is")
+    if not isinstance(document, str):
+        hint = ": decode it first" if isinstance(document, bytes) else ""
+        raise TypeError(f"document {number} must be a string or None, not {type(document).__name__}{hint}")
+    return document
+
+
+def _labels(labels: Sequence[Any] | Array) -> Any:
+    """None, NaN and empty text mean no label; whole numbers stay numbers where all are."""
+    values = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+    numbers = [value for value in values if not _missing(value)]
+    whole = all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in numbers)
+    if whole and numbers and min(numbers) >= -1:
+        return np.array([-1 if _missing(value) else int(value) for value in values])
+    return strings(None if _missing(value) else str(value) for value in values)  # type: ignore[misc]  # None: no label
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value) or (isinstance(value, float) and np.isnan(value))
+
+
+def _records(table: Any) -> Records:
+    for number, record in enumerate(table.iter_rows(named=True)):
+        yield f"row {number}", {name: None if value != value else value for name, value in record.items()}
