@@ -312,3 +312,18 @@ def test_paths_and_options_that_cannot_be(tmp_path):
     odd.write_bytes(os.urandom(3) + b"\0what is this")
     with pytest.raises(ValueError, match=r"cannot tell the format of .*odd\.bin: say which, format="):
         read_corpus(odd)
+
+
+def test_a_column_that_names_a_time_is_kept_unasked(tmp_path):
+    path = tmp_path / "papers.csv"
+    path.write_text("text,Year,note\nrain falls,1999,a\nwind,,b\n")
+    corpus = read_corpus(path)
+    assert corpus.metadata["Year"].tolist() == ["1999", ""]
+    assert "note" not in corpus.metadata
+
+
+def test_a_time_that_cannot_be_read_is_said(tmp_path):
+    path = tmp_path / "papers.csv"
+    path.write_text("text,date\nrain falls,once upon\nwind,a time\n")
+    with pytest.warns(UserWarning, match="column 'date' looks like a time, but 'once upon' cannot be read"):
+        read_corpus(path)

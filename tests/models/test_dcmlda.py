@@ -302,6 +302,15 @@ def test_reading_topics(fitted):
     np.testing.assert_allclose(prevalence[1], model.doc_topic_[corpus.labels == 1].mean(axis=0))
     with pytest.raises(ValueError, match="give one each"):
         model.prevalence([1, 2])
+    dates = np.where(corpus.labels == 1, "2020-05-01", "2021-06-01").astype(object)
+    dates[np.flatnonzero(corpus.labels == 0)[0]] = ""
+    periods, shares, errors = model.prevalence(dates, unit="year", return_error=True)
+    assert [str(period) for period in periods] == ["2020", "2021"]
+    np.testing.assert_allclose(shares[0], prevalence[1])
+    rows = model.doc_topic_[corpus.labels == 1]
+    np.testing.assert_allclose(errors[0], rows.std(axis=0, ddof=1) / np.sqrt(len(rows)))
+    with pytest.raises(ValueError, match="cannot be read as times"):
+        model.prevalence(np.full(len(dates), "red"), unit="year")
     order, overlap = measures.match_topics(fitted, fitted.components_[[2, 0, 1]])
     np.testing.assert_array_equal(order, [1, 2, 0])
     np.testing.assert_allclose(overlap, 1.0)

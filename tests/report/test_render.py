@@ -148,7 +148,25 @@ def test_topic_page_has_trends_over_time_and_labels(pages):
     for title in ("Topics over year", "Topics by place", "Topics by label"):
         assert title in reader.text
     values = reader.data["charts"]["trend-0"]["data"]["values"]
-    assert {value["x"] for value in values} == set(range(1900, 1930))
+    assert {value["when"] for value in values} == {str(year) for year in range(1900, 1930)}
+    assert all(0.0 <= value["low"] <= value["y"] <= value["high"] for value in values)
+
+
+@pytest.mark.parametrize(
+    ("column", "periods"),
+    [
+        (["1999", "2001", "", "2003"], {"1999", "2001", "2003"}),
+        (["2020-01-05", None, "2021-03-01", "2020-01-09"], {"2020-01", "2021-03"}),
+        (["1801", "1955", "1809", ""], {"1800s", "1950s"}),
+    ],
+)
+def test_years_and_dates_with_gaps_are_times(corpus, topics, column, periods):
+    texts = np.array([column[i % 4] or "" for i in range(120)], dtype=object)
+    dated = Corpus(corpus.counts, corpus.vocabulary, metadata={"created": texts})
+    page = read(report.render(topics, dated))
+    assert "Topics over created" in page.text
+    assert "30 documents without a time are left out" in page.text
+    assert {value["when"] for value in page.data["charts"]["trend-0"]["data"]["values"]} == periods
 
 
 def test_dates_are_times(corpus, topics):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -20,7 +21,7 @@ from bursty.corpus.decoding import iter_lines
 from bursty.corpus.labels import encode_label_sets, encode_labels, strings
 from bursty.corpus.sources import Source
 from bursty.corpus.text import CountBuilder, TextOptions
-from bursty.corpus.times import looks_like_time
+from bursty.corpus.times import as_times, looks_like_time
 
 Record = Mapping[str, Any]
 
@@ -94,6 +95,9 @@ def read_table(
             values.append(record.get(column))
     if picked is None:
         raise ValueError(f"{name} has no rows")
+    for column in kept:
+        if column not in metadata:
+            _warn_unreadable(name, column, kept[column])
     counts, vocabulary = builder.finish()
     return Corpus(
         counts,
@@ -209,6 +213,18 @@ def _with_times(record: Record, picked: tuple[list[str], str | None, str | None]
     taken = {*texts, label, id, *metadata}
     times = [column for column in record if column not in taken and looks_like_time(column)]
     return [*metadata, *times[:1]]
+
+
+def _warn_unreadable(name: str, column: str, values: Sequence[Any]) -> None:
+    """Say so where a column is called a time and cannot be read as one."""
+    given = [value for value in values if value not in (None, "")]
+    if given and as_times(tidy_column(values)) is None:
+        warnings.warn(
+            f"{name}: column {column!r} looks like a time, but {given[0]!r} cannot be read as one: "
+            "write years (1999) or ISO dates (1999-12-31) to see trends",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _usual(there: Sequence[str], role: str) -> str | None:

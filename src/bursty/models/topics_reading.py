@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from bursty.corpus.times import as_times, bin_times
+
 Array = np.ndarray[Any, Any]
 
 
@@ -49,14 +51,54 @@ class TopicReading:
             return weight * log_p + (1.0 - weight) * log_lift
         raise ValueError(f'by must be "relevance", "probability" or "lift", not {by!r}')
 
-    def prevalence(self, groups: Any) -> tuple[Array, Array]:
-        """Mean topic mixture of the fitted documents of each group (a label, a year): the groups, groups x topics."""
+    def prevalence(self, groups: Any, *, unit: str | None = None, return_error: bool = False) -> tuple[Array, ...]:
+        """Mean topic mixture of the fitted documents of each group.
+
+        Parameters
+        ----------
+        groups : array-like of shape (n_documents,)
+            A label or a time per document. Dates and timestamps (`datetime` objects, numpy or pandas times, ISO text)
+            are binned, and documents without one are left out; numbers and labels are groups as they stand.
+        unit : {"day", "month", "year", "decade"}, optional
+            Length of the periods of times; by default the shortest that gives at most 60 of them.
+        return_error : bool, default False
+            Also return the standard errors of the means.
+
+        Returns
+        -------
+        groups : ndarray of shape (n_groups,)
+            Sorted; of times, the beginning of each period.
+        shares : ndarray of shape (n_groups, n_components)
+        errors : ndarray of shape (n_groups, n_components)
+            Only if ``return_error``; NaN where a group has one document.
+        """
         check_is_fitted(self)
         labels = np.asarray(groups)
         if labels.shape != (len(self.doc_topic_),):
             raise ValueError(f"groups has shape {labels.shape} for {len(self.doc_topic_)} documents: give one each")
-        names, codes = np.unique(labels, return_inverse=True)
-        return names, np.stack([self.doc_topic_[codes == i].mean(axis=0) for i in range(len(names))])
+        times = as_times(labels) if unit is not None or labels.dtype.kind in "MOUS" else None
+        if times is not None:
+            labels = bin_times(times, unit)[0]
+        elif unit is not None:
+            raise ValueError(f"unit={unit!r} is for times, and groups cannot be read as times")
+        names, means, errors = group_means(labels, self.doc_topic_)
+        return (names, means, errors) if return_error else (names, means)
 
     def _prevalence(self) -> Array:
         return self.alpha_ / self.alpha_.sum()
+
+
+def group_means(groups: Array, values: Array) -> tuple[Array, Array, Array]:
+    """The groups in order, the mean row of each and its standard error; rows of no group (NaT) are left out."""
+    if groups.dtype.kind == "M":
+        known = ~np.isnat(groups)
+        groups, values = groups[known], values[known]
+    names, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    means = np.zeros((len(names), values.shape[1]))
+    squares = np.zeros_like(means)
+    np.add.at(means, codes, values)
+    means /= sizes[:, None]
+    np.add.at(squares, codes, (values - means[codes]) ** 2)
+    few = (sizes < 2)[:, None]
+    variance = squares / np.maximum(sizes - 1, 1)[:, None]
+    return names, means, np.where(few, np.nan, np.sqrt(variance / sizes[:, None]))

@@ -207,28 +207,42 @@ def lines(
     return Chart(_spec(values, 220, layer=[drawn, marked] if starts else [drawn]), caption)
 
 
-def panels(values: list[dict[str, Any]], names: list[str], title: str, caption: str, *, time: bool) -> Chart:
-    """A small area for each topic over time, all on one scale. Values have x, y, panel."""
+#: How the axis of time names its ticks, by the length of a period.
+_TICKS = {"day": "%d %b %Y", "month": "%b %Y", "year": "%Y", "decade": "%Y"}
+
+
+def panels(
+    values: list[dict[str, Any]], names: list[str], title: str, caption: str, *, time: str | None = None
+) -> Chart:
+    """A small curve for each topic, all on one scale.
+
+    Values have x, y, panel. On an axis of ``time`` (the unit of its periods) x is in milliseconds since 1970, and
+    values also have ``when`` (x for people), ``low`` and ``high`` (a band).
+    """
+    x: dict[str, Any] = {"field": "x", "type": "quantitative", "scale": {"zero": False, "nice": False}}
+    x["axis"] = axis("", format=_TICKS[time] if time else "d", tickCount=4, grid=False, labelOverlap=True)
+    if time:
+        # In universal time: a year must not begin in the one before, west of Greenwich.
+        x |= {"type": "temporal", "scale": {"type": "utc", "nice": False}}
+    y = {"field": "y", "type": "quantitative", "axis": axis("", format="%", tickCount=2)}
+    said = {"field": "when" if time else "x", "title": title}
+    curve = {
+        "mark": {"type": "area", "color": BLUE, "opacity": 0.75, "line": {"color": BLUE}}
+        if not time
+        else {"type": "line", "color": BLUE, "point": {"size": 14, "color": BLUE}},
+        "encoding": {"y": y, "tooltip": [said, {"field": "y", "format": ".1%", "title": "share"}]},
+    }
+    band = {
+        "mark": {"type": "area", "color": BLUE, "opacity": 0.25},
+        "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}},
+    }
     spec = {
         "$schema": SCHEMA,
         "data": {"values": values},
         "facet": {"field": "panel", "type": "nominal", "sort": names, "header": {"title": None}},
         "columns": 3,
         "spacing": {"row": 14, "column": 22},
-        "spec": {
-            "height": 70,
-            "mark": {"type": "area", "color": BLUE, "opacity": 0.75, "line": {"color": BLUE}},
-            "encoding": {
-                "x": {
-                    "field": "x",
-                    "type": "temporal" if time else "quantitative",
-                    "axis": axis("", format="d" if not time else "%Y", tickCount=4, grid=False),
-                    "scale": {"zero": False, "nice": False},
-                },
-                "y": {"field": "y", "type": "quantitative", "axis": axis("", format="%", tickCount=2)},
-                "tooltip": [{"field": "x", "title": title}, {"field": "y", "format": ".1%", "title": "share"}],
-            },
-        },
+        "spec": {"height": 70, "encoding": {"x": x}, "layer": [band, curve] if time else [curve]},
     }
     return Chart(spec, caption)
 

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.corpus import Corpus
+from bursty.corpus.times import as_times
 from bursty.plot.style import word_names
 from bursty.report.text import LONGEST_NAME, clean, numbers
 
@@ -157,13 +158,16 @@ class Source:
 
     @cached_property
     def groupings(self) -> dict[str, Array]:
-        """What documents can be put in order or apart by: times (numbers, dates), labels, names of few values."""
+        """What documents can be ordered or grouped by: times, numbers, labels, names of few values."""
         found: dict[str, Array] = {}
         if self.corpus is None:
             return found
         for name, values in self.corpus.metadata.items():
             distinct = len(set(values.tolist()))
-            if values.dtype.kind in "iufM" and distinct >= 3:
+            times = as_times(values)
+            if times is not None and len(np.unique(times[~np.isnat(times)])) >= 2:
+                found[clean(name)] = times
+            elif values.dtype.kind in "iuf" and distinct >= 3:
                 found[clean(name)] = values
             elif values.dtype.kind in "OUS" and 2 <= distinct <= 60:
                 found[clean(name)] = np.array([clean(value) for value in values], dtype=object)

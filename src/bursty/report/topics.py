@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bursty.corpus.times import bin_times
+from bursty.models.topics_reading import group_means
 from bursty.plot.topics import running_mean
 from bursty.report import charts, documents
 from bursty.report.charts import Chart
@@ -150,26 +152,49 @@ def _overlap(p: Array) -> Array:
 
 
 def _add_trends(content: Content, source: Source, mixtures: Array, titles: list[str]) -> None:
-    """Topics over each time and each kind of label that the corpus knows."""
+    """Topics over each time, each number and each kind of label that the corpus knows."""
     names = []
     for i, (name, groups) in enumerate(source.groupings.items()):
-        key = f"trend-{i}"
-        times = groups.dtype.kind in "iufM"
-        content.charts[key] = (_over_time if times else _over_labels)(name, groups, mixtures, titles)
-        names.append((key, f"over {name}" if times else f"by {name}"))
+        key, kind = f"trend-{i}", groups.dtype.kind
+        draw = _over_time if kind == "M" else _over_numbers if kind in "iuf" else _over_labels
+        content.charts[key] = draw(name, groups, mixtures, titles)
+        names.append((key, f"over {name}" if kind in "iufM" else f"by {name}"))
     if names:
         content.panels.append(Panel("trends", "Trends", "trends.html", {"trends": names}))
 
 
 def _over_time(name: str, times: Array, mixtures: Array, titles: list[str]) -> Chart:
-    dates = times.dtype.kind == "M"
-    # Dates as milliseconds since 1970, which is what the chart's time axis takes.
-    values = times.astype("datetime64[ms]").astype(np.int64) if dates else times.astype(np.float64)
-    known = np.isfinite(values.astype(np.float64)) & (~np.isnat(times) if dates else True)
-    points, codes = np.unique(values[known], return_inverse=True)
-    sums = np.zeros((len(points), mixtures.shape[1]))
-    np.add.at(sums, codes, mixtures[known])
-    curve = sums / np.bincount(codes)[:, None]
+    """Mean shares in each period with their standard errors, on an axis of time."""
+    periods, unit = bin_times(times)
+    points, means, errors = group_means(periods, mixtures)
+    errors = np.nan_to_num(errors)
+    topics = range(min(len(titles), MOST_PANELS))
+    # Milliseconds since 1970 are what the chart's time axis takes.
+    places = points.astype("datetime64[ms]").astype(np.int64).tolist()
+    said = [str(point) + ("s" if unit == "decade" else "") for point in points]
+    rows = [
+        {
+            "x": places[t],
+            "when": said[t],
+            "y": round(float(means[t, k]), 4),
+            "low": round(max(0.0, float(means[t, k] - errors[t, k])), 4),
+            "high": round(float(means[t, k] + errors[t, k]), 4),
+            "panel": titles[k],
+        }
+        for k in topics
+        for t in range(len(points))
+    ]
+    caption = f"Mean share of each topic in the documents of each {unit} ({name}), all on the same scale."
+    caption += " Bands: one standard error."
+    n_without = int(np.isnat(times).sum())
+    if n_without:
+        caption += f" {n_without:,} documents without a time are left out."
+    return charts.panels(rows, [titles[k] for k in topics], name, caption, time=unit)
+
+
+def _over_numbers(name: str, values: Array, mixtures: Array, titles: list[str]) -> Chart:
+    known = np.isfinite(values.astype(np.float64))
+    points, curve, _ = group_means(values[known].astype(np.float64), mixtures[known])
     window = max(1, len(points) // 30)
     every = max(1, -(-len(points) // MOST_TIMES))
     smooth = np.stack([running_mean(column, window) for column in curve.T])
@@ -181,7 +206,7 @@ def _over_time(name: str, times: Array, mixtures: Array, titles: list[str]) -> C
     caption = f"Share of each topic in the documents of each {name}, all on the same scale."
     if window > 1:
         caption += f" Running mean over {window} values."
-    return charts.panels(rows, [titles[k] for k in topics], name, caption, time=dates)
+    return charts.panels(rows, [titles[k] for k in topics], name, caption)
 
 
 def _over_labels(name: str, groups: Array, mixtures: Array, titles: list[str]) -> Chart:
