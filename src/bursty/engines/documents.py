@@ -19,6 +19,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -111,10 +112,15 @@ class Documents(ABC):
     def _stack(self, parts: Sequence[Array]) -> Array:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    @property
+    @cached_property
     def n_tokens(self) -> float:
         """The sum of all counts."""
         return float(self.sum(_tokens))
+
+    @cached_property
+    def lengths(self) -> Array:
+        """Tokens of each document."""
+        return np.asarray(self.collect(_lengths))
 
 
 class TreeSum:
@@ -172,3 +178,7 @@ def _itself(chunk: Chunk, value: Any) -> Any:
 
 def _tokens(chunk: Chunk) -> float:
     return float(chunk.lengths.sum())
+
+
+def _lengths(chunk: Chunk) -> Array:
+    return chunk.lengths

@@ -9,7 +9,6 @@ A `FamilyEstimator` is the public face: one component, fitted to a whole corpus.
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -19,13 +18,12 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import Assignment, Chunk, Documents, Levels, Resp, get_engine
+from bursty.engines import Assignment, Chunk, Levels, Resp
+from bursty.estimator import CountEstimator, check_lengths, check_number, generator
 from bursty.kernels import threads
-from bursty.validation import check_input, check_weights, warn_empty
+from bursty.validation import check_weights, warn_empty
 
 Array = np.ndarray[Any, Any]
 
@@ -128,7 +126,7 @@ class Family(ABC, Generic[S, P]):
         """Documents of these lengths, from the first component."""
 
 
-class FamilyEstimator(BaseEstimator):
+class FamilyEstimator(CountEstimator):
     """One component of a family, fitted to a corpus."""
 
     _family: ClassVar[Family[Any, Any]]
@@ -153,7 +151,7 @@ class FamilyEstimator(BaseEstimator):
         ``sample_weight`` is not spelled out in the signature because scikit-learn's check of it feeds fractions,
         which are not counts; that weights equal repetition is among our own tests.
         """
-        check_smoothing(self.smoothing)
+        check_number("smoothing", self.smoothing)
         documents = self._place(X, reset=True)
         resp = Assignment.single(check_weights(fit_params, documents.n_documents))
         if documents.sum(_weight_of_words, documents.split(resp.weights)) == 0:
@@ -177,7 +175,8 @@ class FamilyEstimator(BaseEstimator):
 
     def perplexity(self, X: Any, *, coefficient: bool = False) -> float:
         """``exp(-sum_d log p(x_d) / sum_d n_d)``: the uncertainty about each word, in words. Lower is better."""
-        return self._perplexity(X, self.log_prob(X, coefficient=coefficient))
+        documents = self._place(X)
+        return self._perplexity(documents, self.log_prob(documents, coefficient=coefficient))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-probability of a document. Higher is better."""
@@ -186,45 +185,19 @@ class FamilyEstimator(BaseEstimator):
     def sample(self, lengths: Any, random_state: Any = None) -> sp.csr_array | Array:
         """Draw one document of each of these lengths."""
         check_is_fitted(self)
-        sizes = np.atleast_1d(np.asarray(lengths))
-        if sizes.ndim != 1 or np.any(sizes < 0) or np.any(sizes != np.rint(sizes)):
-            raise ValueError("lengths must be whole numbers, zero or more, one a document")
-        return self._family.sample(self._parameters, sizes.astype(np.int64), generator(random_state))
+        return self._family.sample(self._parameters, check_lengths(lengths), generator(random_state))
 
     def _set_parameters(self, params: Parameters) -> None:
         """Keep the parameters and set the public attributes."""
         self._parameters = params
 
     def _log_prob(self, X: Any, log_prob: Callable[[Chunk, Any], Array], coefficient: bool = False) -> Array:
-        check_is_fitted(self)
-        documents = self._place(X, reset=False)
+        documents = self._place(X)
         result = documents.collect(_first_component, log_prob=log_prob, params=self._parameters)
         return result + documents.collect(log_coefficient) if coefficient else result
 
-    def _place(self, X: Any, *, reset: bool) -> Documents:
-        counts = check_input(self, X, reset=reset, integer=self._family.integer)
-        return get_engine(self.engine, self.n_jobs).place(counts)
-
-    def _perplexity(self, X: Any, log_prob: Array) -> float:
-        n_tokens = self._place(X, reset=False).n_tokens
-        if n_tokens == 0:
-            raise ValueError("perplexity is per word, and these documents have none")
-        n_impossible = int(np.count_nonzero(np.isneginf(log_prob)))
-        if n_impossible:
-            warnings.warn(
-                f"{n_impossible} of {len(log_prob)} documents have probability 0 (words never seen in fitting); "
-                f"fit {type(self).__name__} with smoothing, e.g. smoothing=0.01",
-                UserWarning,
-                stacklevel=3,
-            )
-        return float(np.exp(-np.sum(log_prob) / n_tokens))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.input_tags.categorical = self._family.integer
-        return tags
+    def _integer(self, X: Any = None) -> bool:
+        return self._family.integer
 
 
 def log_normal_copies(values: Array, n_copies: int, scale: float, rng: np.random.Generator) -> Array:
@@ -248,16 +221,3 @@ def _first_component(chunk: Chunk, log_prob: Callable[[Chunk, Any], Array], para
 def _weight_of_words(chunk: Chunk, weights: Array) -> float:
     """Weight of the documents that have words."""
     return float(weights[np.diff(chunk.indptr) > 0].sum())
-
-
-def check_smoothing(smoothing: Any) -> None:
-    """Refuse what is not a finite number, zero or more."""
-    if not isinstance(smoothing, int | float | np.number) or not np.isfinite(smoothing) or smoothing < 0:
-        raise ValueError(f"smoothing must be a finite number, zero or more, not {smoothing!r}")
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """A NumPy generator from None, a seed, a generator or scikit-learn's RandomState."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**32, dtype=np.uint64))
-    return np.random.default_rng(random_state)

@@ -159,7 +159,9 @@ class EDCM(FamilyEstimator):
 
     def perplexity(self, X: Any, *, coefficient: bool = False, normalized: bool = False) -> float:
         """``exp(-sum_d log p(x_d) / sum_d n_d)``: the uncertainty about each word, in words. Lower is better."""
-        return self._perplexity(X, self.log_prob(X, coefficient=coefficient, normalized=normalized))
+        documents = self._place(X)
+        log_prob = self.log_prob(documents, coefficient=coefficient, normalized=normalized)
+        return self._perplexity(documents, log_prob)
 
     def _set_parameters(self, params: EDCMParameters) -> None:  # type: ignore[override]  # its own kind
         super()._set_parameters(params)

@@ -13,14 +13,14 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import Chunk, Documents, get_engine
+from bursty.engines import Chunk, Documents
+from bursty.estimator import CountEstimator, check_lengths, check_number, check_whole, generator
 from bursty.families import PARAMETERS, get_family
-from bursty.families.base import check_smoothing, generator
 from bursty.inference import em
 from bursty.inference.checkpoint import Checkpoint, Keeper
 from bursty.inference.em import Problem
@@ -29,7 +29,6 @@ from bursty.inference.stream import Stream
 from bursty.models.clusters import ClusterReading
 from bursty.models.selection import DEFAULT_KS, Selection, select
 from bursty.progress import progress
-from bursty.validation import check_input, warn_empty
 
 Array = np.ndarray[Any, Any]
 
@@ -37,7 +36,7 @@ Array = np.ndarray[Any, Any]
 _KEPT = PARAMETERS | {"Run": em.Run, "State": em.State, "Trace": em.Trace}
 
 
-class Mixture(ClusterReading, DensityMixin, BaseEstimator):
+class Mixture(ClusterReading, DensityMixin, CountEstimator):
     """Clusters of documents, by EM for a mixture of multinomial, DCM, EDCM or von Mises-Fisher components.
 
     Parameters
@@ -151,10 +150,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
             clustering does.
         """
         schedule = self._check_parameters()
-        documents = self._place(X, reset=True)
-        if documents.n_cells == 0:
-            raise ValueError("every document is empty: there is nothing to cluster")
-        warn_empty(documents.n_empty)
+        documents = self._place_to_fit(X, "there is nothing to cluster")
         rng = generator(self.random_state)
         labels = self._known_labels(y, documents.n_documents)
         problem = self._problem(documents, labels, self._choose_n_components(X, documents.n_documents))
@@ -184,7 +180,7 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
         """
         if not hasattr(self, "_state"):
             return self.fit(X, y)
-        documents = self._place(X, reset=False)
+        documents = self._place(X)
         labels = self._known_labels(y, documents.n_documents)
         problem = self._problem(documents, labels, len(self.weights_))
         if self._n_batches == 0:
@@ -220,17 +216,14 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
             raise ValueError(
                 "a mixture of von Mises-Fisher components has no perplexity: it is a density on directions"
             )
-        log_prob = self.score_samples(X, normalized=normalized)
-        n_tokens = self._place(X, reset=False).n_tokens
-        if n_tokens == 0:
-            raise ValueError("perplexity is per word, and these documents have none")
-        return float(np.exp(-log_prob.sum() / n_tokens))
+        documents = self._place(X)
+        return self._perplexity(documents, self.score_samples(documents, normalized=normalized))
 
     def sample(self, lengths: Any, random_state: Any = None) -> tuple[Any, Array]:
         """Draw a document of each of these lengths, and the component that made it."""
         check_is_fitted(self)
         rng, family = generator(random_state), get_family(self.family)
-        sizes = np.atleast_1d(np.asarray(lengths, dtype=np.int64))
+        sizes = check_lengths(lengths)
         labels = rng.choice(len(self.weights_), size=len(sizes), p=self.weights_)
         order = np.argsort(labels, kind="stable")
         parts = [
@@ -244,14 +237,12 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
     def _check_parameters(self) -> em.Schedule:
         get_family(self.family)
         Checkpoint.of(self.checkpoint)
-        check_smoothing(self.smoothing)
-        if not isinstance(self.perturbation, int | float | np.number) or not self.perturbation > 0:
-            raise ValueError(f"perturbation must be a number above 0, not {self.perturbation!r}")
-        if self.n_components != "auto" and not _whole(self.n_components):
+        check_number("smoothing", self.smoothing)
+        check_number("perturbation", self.perturbation, positive=True)
+        if isinstance(self.n_components, str) and self.n_components != "auto":
             raise ValueError(f'n_components must be a whole number above 0 or "auto", not {self.n_components!r}')
-        for name in ("n_init", "max_iter"):
-            if not _whole(getattr(self, name)):
-                raise ValueError(f"{name} must be a whole number above 0, not {getattr(self, name)!r}")
+        for name in ("n_init", "max_iter", *([] if self.n_components == "auto" else ["n_components"])):
+            check_whole(name, getattr(self, name))
         if isinstance(self.init, str) and self.init not in STARTS:
             raise ValueError(f"init must be one of {', '.join(map(repr, STARTS))} or an array, not {self.init!r}")
         usual = 1e-6 if isinstance(self.init, str) and self.init == "perturb" else 1e-5
@@ -285,9 +276,8 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
             )
         return np.where(values == -1, -1, np.searchsorted(self.classes_, values)).astype(np.int32)
 
-    def _place(self, X: Any, *, reset: bool) -> Documents:
-        counts = check_input(self, X, reset=reset, integer=get_family(self.family).integer)
-        return get_engine(self.engine, self.n_jobs).place(counts)
+    def _integer(self, X: Any = None) -> bool:
+        return get_family(self.family).integer
 
     def _problem(self, documents: Documents, labels: Array | None, n_components: int) -> Problem:
         family = get_family(self.family)
@@ -345,15 +335,12 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
 
     def _component_log_prob(self, X: Any) -> tuple[Array, Array]:
         """Log-probability of each document under each component, and the documents' lengths."""
-        check_is_fitted(self)
-        documents = self._place(X, reset=False)
-        log_prob = documents.collect(get_family(self.family).log_prob, params=self._state.params)
-        return log_prob, documents.collect(_lengths)
+        documents = self._place(X)
+        return documents.collect(get_family(self.family).log_prob, params=self._state.params), documents.lengths
 
     def _posterior(self, X: Any, normalized: bool = False) -> tuple[Array, Array]:
-        check_is_fitted(self)
         family = get_family(self.family)
-        documents = self._place(X, reset=False)
+        documents = self._place(X)
         if normalized:
             if family.name != "edcm":
                 raise ValueError(f"normalized=True is for EDCM components; {family.name} is normalised as it is")
@@ -362,8 +349,6 @@ class Mixture(ClusterReading, DensityMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
         tags.input_tags.categorical = True
         # scikit-learn's checks ask for it of whatever takes sparse input and has predict_proba.
         tags.classifier_tags = ClassifierTags(multi_class=self.n_components != 2)
@@ -404,11 +389,3 @@ def _label(chunk: Chunk, known: Array | None, family: Any, state: em.State) -> t
     """The component of each document, its posterior, the log-evidence."""
     resp, log_evidence = em.responsibilities(chunk, known, family, state)
     return resp.argmax(axis=1), resp.max(axis=1), log_evidence
-
-
-def _lengths(chunk: Chunk) -> Array:
-    return chunk.lengths
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value > 0)

@@ -8,21 +8,21 @@ from abc import abstractmethod
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
 
-from bursty.engines import Documents, get_engine
-from bursty.families.base import Statistics, generator
+from bursty.engines import Documents
+from bursty.estimator import check_number, check_whole, generator
+from bursty.families.base import Statistics
 from bursty.inference import mcem
 from bursty.inference.checkpoint import Checkpoint, Keeper
 from bursty.inference.stream import Stream
-from bursty.models.topics_inference import TopicInference, check_whole
+from bursty.models.topics_inference import TopicInference
 from bursty.models.topics_reading import TopicReading
 from bursty.progress import progress
 from bursty.samplers import dcmlda, lda
 from bursty.samplers.tokens import MAX_TOPICS
-from bursty.validation import check_input, warn_empty
+from bursty.validation import warn_empty
 
 Array = np.ndarray[Any, Any]
 
@@ -83,7 +83,7 @@ def documented(model: type[M]) -> type[M]:
     return model
 
 
-class TopicModel(TopicReading, TopicInference, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, TopicInference):
     """The public methods of a topic model; see `LDA` and `DCMLDA`."""
 
     #: Whole-number parameters and the least each may be.
@@ -157,15 +157,12 @@ class TopicModel(TopicReading, TopicInference, ClassNamePrefixFeaturesOutMixin, 
         Interrupted with Ctrl-C, it keeps the state it has reached and says how to go on.
         """
         schedule = self._check_parameters()
-        documents = self._place(X, reset=True)
-        if documents.n_cells == 0:
-            raise ValueError("every document is empty: there are no words to find topics in")
+        documents = self._place_to_fit(X, "there are no words to find topics in")
         if self.n_components > documents.n_words:
             raise ValueError(
                 f"n_features={documents.n_words} should be >= n_components={self.n_components}: "
                 f"{documents.n_words} words cannot make {self.n_components} topics"
             )
-        warn_empty(documents.n_empty)
         keeper = Keeper.of(self, documents, _KEPT)
         best = self._best_run(documents, schedule, keeper)
         result = mcem.finish(best, self._method(), 1 if best.interrupted else schedule.n_samples)
@@ -222,8 +219,7 @@ class TopicModel(TopicReading, TopicInference, ClassNamePrefixFeaturesOutMixin, 
         if not (learn is None or isinstance(learn, bool | str)) or learn not in self._learn:
             allowed = " or ".join(repr(value) for value in self._learn if value is not None)
             raise ValueError(f"learn_hyperparameters must be {allowed}, not {learn!r}")
-        if not isinstance(self.tol, int | float | np.number) or not np.isfinite(self.tol) or self.tol < 0:
-            raise ValueError(f"tol must be a finite number, zero or more, not {self.tol!r}")
+        check_number("tol", self.tol)
         args = {name: int(getattr(self, name)) for name in ("n_iter", "n_sweeps", "burn_in", "n_samples")}
         return mcem.Schedule(tol=float(self.tol), **args)
 
@@ -322,16 +318,6 @@ class TopicModel(TopicReading, TopicInference, ClassNamePrefixFeaturesOutMixin, 
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-    def _place(self, X: Any, *, reset: bool = False) -> Documents:
-        return get_engine(self.engine, self.n_jobs).place(check_input(self, X, reset=reset))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.input_tags.categorical = True
-        return tags
 
     @property
     def _n_features_out(self) -> int:

@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import Documents
-from bursty.families.base import generator
+from bursty.estimator import CountEstimator, check_lengths, check_whole, generator
 from bursty.families.dcm import DCMFamily, DCMParameters
 from bursty.inference import heldout
 
@@ -50,7 +49,7 @@ class WordTopics:
         return WordTopics(bounds, self.words[own], self.counts[own], self.topics[own], self.probabilities[own])
 
 
-class TopicInference:
+class TopicInference(CountEstimator):
     """Methods of a fitted topic model that look at documents."""
 
     alpha_: Array
@@ -64,10 +63,6 @@ class TopicInference:
     @abstractmethod
     def _sample_words(self, topic: int, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
         """So many words of one topic for each document."""
-
-    @abstractmethod
-    def _place(self, X: Any, *, reset: bool = False) -> Documents:
-        """Check the documents and put them where the engine runs."""
 
     def transform(self, X: Any) -> Array:
         """Topic mixture of each document: rows sum to one.
@@ -153,20 +148,14 @@ class TopicInference:
 
     def perplexity(self, X: Any) -> float:
         """``exp(-sum_d log p(x_d) / sum_d n_d)`` by `left_to_right`; lower is better."""
-        log_prob = self.score_samples(X)
-        n_tokens = self._place(X).n_tokens
-        if n_tokens == 0:
-            raise ValueError("perplexity is per word, and these documents have none")
-        return float(np.exp(-log_prob.sum() / n_tokens))
+        documents = self._place(X)
+        return self._perplexity(documents, self.score_samples(documents))
 
     def sample(self, lengths: Any, random_state: Any = None) -> tuple[sp.csr_array, Array]:
         """Draw a document of each of these lengths, and the tokens that each topic gave it (documents x topics)."""
         check_is_fitted(self)
-        sizes = np.atleast_1d(np.asarray(lengths))
-        if sizes.ndim != 1 or np.any(sizes < 0) or np.any(sizes != np.rint(sizes)):
-            raise ValueError("lengths must be whole numbers, zero or more, one a document")
-        rng = generator(random_state)
-        topics = DCMFamily().sample(DCMParameters(self.alpha_[:, None]), sizes.astype(np.int64), rng).toarray()
+        sizes, rng = check_lengths(lengths), generator(random_state)
+        topics = DCMFamily().sample(DCMParameters(self.alpha_[:, None]), sizes, rng).toarray()
         shape = len(sizes), self.components_.shape[1]
         documents = sp.csr_array(shape, dtype=np.int32)
         for topic in range(len(self.alpha_)):
@@ -181,10 +170,3 @@ class TopicInference:
     def _seed_for(self, random_state: Any) -> int:
         check_is_fitted(self)
         return self._seed if random_state is None else int(generator(random_state).integers(2**62))
-
-
-def check_whole(name: str, value: Any, least: int) -> None:
-    """Refuse what is not a whole number of so much or more."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        above = "above 0" if least == 1 else f"of {least} or more"
-        raise ValueError(f"{name} must be a whole number {above}, not {value!r}")

@@ -26,7 +26,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from bursty.engines import Chunk, Documents, get_engine
+from bursty.engines import Chunk, Documents
+from bursty.estimator import CountEstimator
 from bursty.kernels import threads
 from bursty.models.classify import explain as explaining
 from bursty.models.classify import priors
@@ -46,7 +47,7 @@ from bursty.validation import check_counts, check_input, check_weights, warn_emp
 Array = np.ndarray[Any, Any]
 
 
-class BayesClassifier(ClassifierMixin, BaseEstimator):
+class BayesClassifier(ClassifierMixin, CountEstimator):
     """Bayes' rule with a multinomial, DCM or EDCM per class.
 
     Without parameters everything is learned: classes are pulled towards the corpus by an amount that is best for
@@ -164,7 +165,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """
         settings = Settings.of(self)
         targets, weights = self._check_labels(X, y, fit_params)
-        documents = self._place(X, settings, reset=True)
+        documents = self._place(X, reset=True)
         self._begin(settings, targets)
         self._transform = Transform.fit(settings.transform, documents)
         self._absorb(settings, documents, targets, weights)
@@ -186,7 +187,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
                 'transform="log"'
             )
         first = not hasattr(self, "classes_")
-        documents = self._place(X, settings, reset=first)
+        documents = self._place(X, reset=first)
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit: all labels that may come")
         if not first and classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
@@ -316,7 +317,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def count_unseen(self, X: Any) -> Array:
         """Tokens of each document that are ignored: words that no document had in fitting."""
         check_is_fitted(self, "parameters_")
-        documents = self._place(X, Settings.of(self), reset=False)
+        documents = self._place(X)
         return documents.collect(_unseen, known=self._scorer().known)
 
     def explain(self, X: Any, *, against: Any = "runner-up", top: int = 10) -> list[explaining.Explanation]:
@@ -334,14 +335,13 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         counts = check_input(self, X, reset=False, integer=Settings.of(self).integer)
         return explaining.explain(self, counts, against, top)
 
-    def _place(self, X: Any, settings: Settings, *, reset: bool) -> Documents:
-        counts = check_input(self, X, reset=reset, integer=settings.integer or holds_integers(X))
-        return get_engine(self.engine, self.n_jobs).place(counts)
+    def _integer(self, X: Any = None) -> bool:
+        return Settings.counts_only(self.family) or holds_integers(X)
 
     def _scores(self, X: Any) -> tuple[Array, Array]:
         """The score of each class, and the temperature of each document."""
         check_is_fitted(self, "parameters_")
-        documents = self._place(X, Settings.of(self), reset=False)
+        documents = self._place(X)
         scores, heat = documents.collect(score, scorer=self._scorer())
         lost = ~np.isfinite(scores).any(axis=1) if not self._layout.multilabel else np.isnan(scores).any(axis=1)
         if lost.any():
@@ -364,9 +364,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.input_tags.categorical = Settings.counts_only(self.family)
         tags.classifier_tags.multi_label = True
         tags.classifier_tags.poor_score = True  # on the checks' blobs, which are no documents
         return tags

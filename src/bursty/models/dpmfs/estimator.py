@@ -7,12 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import Chunk, Documents, get_engine
-from bursty.families.base import generator
+from bursty.engines import Chunk, Documents
+from bursty.estimator import CountEstimator, generator
 from bursty.inference.checkpoint import Checkpoint, Keeper
 from bursty.kernels import threads
 from bursty.metrics import posterior_similarity
@@ -23,7 +22,6 @@ from bursty.models.dpmfs.chains import Chain, Plan, Window
 from bursty.models.dpmfs.settings import Settings, check_lam, check_settings, known_labels, make_problem
 from bursty.progress import progress
 from bursty.samplers.dpmfs import Problem, State
-from bursty.validation import check_input, warn_empty
 
 Array = np.ndarray[Any, Any]
 
@@ -33,7 +31,7 @@ MOST_PAIRED = 2_000
 _KEPT = {"Chain": Chain, "State": State, "Window": Window}
 
 
-class DPMFS(ClusterReading, BaseEstimator):
+class DPMFS(ClusterReading, CountEstimator):
     """Clusters of unknown number, and the words that tell them apart: Yu, Huang and Wang (2010).
 
     Parameters
@@ -205,12 +203,9 @@ class DPMFS(ClusterReading, BaseEstimator):
         """
         settings = check_settings(self)
         Checkpoint.of(self.checkpoint)
-        documents = self._place(X, reset=True)
-        if documents.n_cells == 0:
-            raise ValueError("every document is empty: there is nothing to cluster")
+        documents = self._place_to_fit(X, "there is nothing to cluster")
         lam = check_lam(self.lam, documents.n_words)
         labelled = known_labels(y, documents.n_documents)
-        warn_empty(documents.n_empty)
         known = None if labelled is None else labelled[1]
         if labelled is not None:
             self.classes_ = labelled[0]
@@ -235,8 +230,7 @@ class DPMFS(ClusterReading, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Array:
         """Posterior of each cluster for each document: what the documents of `labels_` leave to expect of a new one."""
-        check_is_fitted(self)
-        return self._place(X, reset=False).collect(estimate.posterior, components=self._components)
+        return self._place(X).collect(estimate.posterior, components=self._components)
 
     def top_words(self, n: int = 10, by: str = "discriminative") -> list[list[str]]:
         """The discriminative words that say most about each cluster; see `word_scores`."""
@@ -246,9 +240,6 @@ class DPMFS(ClusterReading, BaseEstimator):
     def word_scores(self, by: str = "discriminative") -> Array:
         """What `top_words` ranks by: clusters x words, with minus infinity for words that are not discriminative."""
         return np.where(self.discriminative_, super().word_scores(by), -np.inf)
-
-    def _place(self, X: Any, *, reset: bool) -> Documents:
-        return get_engine(self.engine, self.n_jobs).place(check_input(self, X, reset=reset))
 
     def _run(self, problem: Problem, known: Array | None, plan: Plan, keeper: Keeper) -> list[Chain]:
         kept = keeper.resume()
@@ -318,16 +309,11 @@ class DPMFS(ClusterReading, BaseEstimator):
 
     def _component_log_prob(self, X: Any) -> tuple[Array, Array]:
         """Log-probability of each document under each cluster, and the documents' lengths."""
-        check_is_fitted(self)
-        documents = self._place(X, reset=False)
-        log_prob = documents.collect(estimate.log_prob, components=self._components)
-        return log_prob, documents.collect(_lengths)
+        documents = self._place(X)
+        return documents.collect(estimate.log_prob, components=self._components), documents.lengths
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.input_tags.categorical = True
         # scikit-learn's checks ask for it of whatever takes sparse input and has predict_proba.
         tags.classifier_tags = ClassifierTags()
         return tags
@@ -344,10 +330,6 @@ def _gather(documents: Documents) -> sp.csr_array:
 
 def _cells(chunk: Chunk) -> tuple[Array, Array, Array]:
     return chunk.indptr, chunk.indices, chunk.values
-
-
-def _lengths(chunk: Chunk) -> Array:
-    return chunk.lengths
 
 
 def _occurring(counts: sp.csr_array, columns: Array) -> sp.csr_array:

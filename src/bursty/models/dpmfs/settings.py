@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from bursty.estimator import check_number, check_whole
 from bursty.samplers.dpmfs import Problem
 
 Array = np.ndarray[Any, Any]
@@ -46,14 +47,14 @@ def check_settings(model: Any) -> Settings:
     _among("lam_prior", model.lam_prior, ("auto", "lognormal", "gamma", None))
     _among("point_estimate", model.point_estimate, (None, *ESTIMATES))
     for name, least in _LEAST.items():
-        _whole(name, getattr(model, name), least)
+        check_whole(name, getattr(model, name), least)
     for name, least in (("max_components", 1), ("patience", 2)):
         if getattr(model, name) is not None:
-            _whole(name, getattr(model, name), least)
-    _between("alpha", model.alpha, 0.0, np.inf)
-    _between("threshold", model.threshold, 0.0, 1.0)
+            check_whole(name, getattr(model, name), least)
+    check_number("alpha", model.alpha, positive=True)
+    _fraction("threshold", model.threshold)
     if model.omega is not None:
-        _between("omega", model.omega, 0.0, 1.0)
+        _fraction("omega", model.omega)
     n_iter, burn_in = _schedule(model)
     estimate = model.point_estimate or ("frequent" if model.sampler == "paper" else "vi")
     learn_alpha = model.sampler == "collapsed" if model.learn_alpha is None else bool(model.learn_alpha)
@@ -66,9 +67,9 @@ def check_settings(model: Any) -> Settings:
 def _schedule(model: Any) -> tuple[int, int]:
     default_n, default_burn = SAMPLERS[model.sampler]
     n_iter = default_n if model.n_iter is None else model.n_iter
-    _whole("n_iter", n_iter, 1)
+    check_whole("n_iter", n_iter, 1)
     burn_in = int(n_iter * default_burn / default_n) if model.burn_in is None else model.burn_in
-    _whole("burn_in", burn_in, 0)
+    check_whole("burn_in", burn_in, 0)
     if burn_in >= n_iter:
         raise ValueError(f"burn_in is {burn_in} of n_iter={n_iter} sweeps: lower it, or no sweep is left to learn from")
     return int(n_iter), int(burn_in)
@@ -159,12 +160,6 @@ def _among(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")
 
 
-def _whole(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be a whole number of {least} or more, not {value!r}")
-
-
-def _between(name: str, value: Any, low: float, high: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low < value < high:
-        upper = "a finite number above 0" if high == np.inf else f"between {low:g} and {high:g}, both excluded"
-        raise ValueError(f"{name} must be {upper}, not {value!r}")
+def _fraction(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
+        raise ValueError(f"{name} must be between 0 and 1, both excluded, not {value!r}")
