@@ -15,9 +15,14 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
+from bursty.sparse import as_csr, as_numbers
+
 Array = np.ndarray[Any, Any]
 
+#: The largest count, and the largest number of tokens in a document.
 MAX_COUNT = np.iinfo(np.int32).max
+#: The largest total of a document whose values are not counts: its square is still finite.
+MAX_TOTAL = 1e150
 
 
 def check_counts(X: Any, *, integer: bool = True, owner: str = "bursty", n_words: int | None = None) -> sp.csr_array:
@@ -36,8 +41,9 @@ def check_counts(X: Any, *, integer: bool = True, owner: str = "bursty", n_words
     """
     X = _unwrap(X)
     counts = _sparse_counts(X, owner) if sp.issparse(X) else _dense_counts(X, owner)
-    counts = _canonical(counts)
+    counts = _without_zeros(counts)
     _check_values(counts, integer, owner)
+    _check_totals(counts, integer, owner)
     if n_words is not None and counts.shape[1] != n_words:
         raise ValueError(
             f"X has {counts.shape[1]} features, but {owner} is expecting {n_words} features as input: "
@@ -117,7 +123,7 @@ def stack_documents(documents: Any) -> Any:
 
 
 def _one_row(document: Any) -> Any:
-    return document if sp.issparse(document) else np.atleast_2d(np.asarray(document))
+    return as_csr(document) if sp.issparse(document) else np.atleast_2d(np.asarray(document))
 
 
 def check_weights(fit_params: dict[str, Any], n_documents: int) -> Array:
@@ -186,7 +192,7 @@ def _dense_counts(X: Any, owner: str) -> sp.csr_array:
             "Reshape your data either using array.reshape(-1, 1) for one word or array.reshape(1, -1) "
             "for one document"
         )
-    values = _numeric(values, owner)
+    values = as_numbers(values, owner)
     _check_shape(values.shape, owner)
     return sp.csr_array(values)
 
@@ -195,23 +201,7 @@ def _sparse_counts(X: Any, owner: str) -> sp.csr_array:
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got 1D array instead: {owner} takes documents x words")
     _check_shape(X.shape, owner)
-    if np.iscomplexobj(X.data if hasattr(X, "data") else X):
-        raise ValueError("Complex data not supported: counts are real numbers")
-    if X.dtype == object:
-        X = X.astype(np.float64)
-    return sp.csr_array(X)
-
-
-def _numeric(values: Array, owner: str) -> Array:
-    if np.iscomplexobj(values):
-        raise ValueError("Complex data not supported: counts are real numbers")
-    if values.dtype.kind in "biuf":
-        return values
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        message = f"{owner} takes counts, but X holds something that is not a number: {error}"
-        raise type(error)(message) from error
+    return as_csr(X)
 
 
 def _check_shape(shape: tuple[int, int], owner: str) -> None:
@@ -222,11 +212,8 @@ def _check_shape(shape: tuple[int, int], owner: str) -> None:
         raise ValueError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required by {owner}.")
 
 
-def _canonical(counts: sp.csr_array) -> sp.csr_array:
-    """Sorted, summed, without stored zeros; a copy is made only where something has to change."""
-    if not counts.has_canonical_format:
-        counts = counts.copy()
-        counts.sum_duplicates()
+def _without_zeros(counts: sp.csr_array) -> sp.csr_array:
+    """Without stored zeros; a copy is made only where there are some."""
     if counts.nnz and not np.all(counts.data):
         counts = counts.copy()
         counts.eliminate_zeros()
@@ -263,3 +250,20 @@ def _check_values(counts: sp.csr_array, integer: bool, owner: str) -> None:
         f"{place}, which is not a whole number: {owner} models counts. Give raw counts (not tf-idf or frequencies), "
         "or use the multinomial family, which takes any non-negative numbers"
     )
+
+
+def _check_totals(counts: sp.csr_array, integer: bool, owner: str) -> None:
+    """No document is longer than the numbers that lengths are kept in."""
+    largest = MAX_COUNT if integer else MAX_TOTAL
+    if not counts.nnz or float(counts.data.max()) * float(np.diff(counts.indptr).max()) <= largest:
+        return
+    with np.errstate(over="ignore"):
+        totals = np.asarray(counts.sum(axis=1, dtype=np.int64 if integer else np.float64))
+    row = int(np.argmax(totals > largest))
+    if totals[row] > largest:
+        limit = f"{largest:,}" if integer else f"{largest:g}"
+        total = f"{totals[row]:,}" if integer else f"{totals[row]:g}"
+        raise ValueError(
+            f"row {row} has {total} tokens, above the {limit} that {owner} takes in one document: "
+            "split it, or divide its counts"
+        )

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.corpus.labels import encode_labels, strings
+from bursty.sparse import as_csr
 
 Array = np.ndarray[Any, Any]
 
@@ -65,15 +66,12 @@ def check_label_matrix(
     matrix: Any, label_names: Sequence[str] | Array | None, n_documents: int
 ) -> tuple[sp.csr_array, Array]:
     """Canonical documents x classes table of 0 and 1, and the names of the classes."""
-    table = sp.csr_array(matrix)
+    table = as_csr(matrix, "label_matrix") if sp.issparse(matrix) else sp.csr_array(matrix)
     if table.ndim != 2 or table.shape[0] != n_documents:
         raise ValueError(f"label_matrix of shape {table.shape} does not match {n_documents} documents")
     if not np.all(np.isin(table.data, (0, 1))):
         raise ValueError("label_matrix holds something other than 0 and 1")
     table = table.astype(np.int8)
-    if not table.has_canonical_format:
-        table.sum_duplicates()
-        table.data[:] = table.data != 0
     table.eliminate_zeros()
     if label_names is None:
         return table, strings(map(str, range(table.shape[1])))

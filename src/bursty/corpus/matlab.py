@@ -24,6 +24,7 @@ from bursty.corpus.core import Corpus
 from bursty.corpus.labels import sort_names, strings
 from bursty.corpus.matrices import check_claim
 from bursty.corpus.sources import Budget, Source
+from bursty.sparse import as_csr
 
 Array = np.ndarray[Any, Any]
 
@@ -46,7 +47,8 @@ def read_matlab(
             raise ValueError(f"{source.name} has no variable {given!r}; it has {', '.join(sorted(variables))}")
     table = _counts(variables, variable, source.name)
     check_claim(max(table.shape), _entries(table), source.name, "documents or words")
-    table = sp.csr_array(table.T if transpose else table)
+    table = as_csr(table, source.name) if sp.issparse(table) else sp.csr_array(table)
+    table = sp.csr_array(table.T) if transpose else table
     n_documents, n_words = table.shape
     cells = {name: value for name, value in variables.items() if isinstance(value, list)}
     words = cells.get(vocabulary) if vocabulary else _cell(cells, n_words, ("word", "vocab", "term", "feature"))

@@ -25,7 +25,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.corpus.core import Corpus
-from bursty.storage import check_csr, read_tree, write_tree
+from bursty.sparse import check_csr
+from bursty.storage import read_tree, write_tree
+from bursty.validation import MAX_COUNT
 
 Array = np.ndarray[Any, Any]
 
@@ -170,8 +172,18 @@ class ShardedCorpus:
             check_csr(rows, starts, len(by_word), (n_words, n_documents))
         except ValueError as error:
             raise self._damaged(number, error) from error
-        if len(values) and min(values.min(), by_word.min()) < 1:
+        if len(values) and values.min() < 1:
             raise self._damaged(number, "it has counts below 1")
+        table = sp.csr_array((values, indices, indptr), shape=(n_documents, n_words))
+        columns = table.tocsc()
+        if not all(map(np.array_equal, (columns.indptr, columns.indices, columns.data), (starts, rows, by_word))):
+            raise self._damaged(number, "its counts by word are not its counts by document")
+        lengths = table.sum(axis=1, dtype=np.int64)
+        if lengths.max(initial=0) > MAX_COUNT:
+            raise self._damaged(number, f"it has a document of {lengths.max():,} tokens, above {MAX_COUNT:,}")
+        known = self.shards[number]
+        if int(lengths.sum()) != known.tokens or int(np.count_nonzero(lengths == 0)) != known.empty:
+            raise self._damaged(number, "it does not have the tokens and empty documents that the index says")
 
     def _damaged(self, number: int, reason: Any) -> ValueError:
         return ValueError(f"shard {number} of {self.path} cannot be read: {reason}. Write the shards again")

@@ -18,7 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.corpus.core import Corpus
-from bursty.storage import check_csr, pack_strings, read_arrays, unpack_strings, write_arrays
+from bursty.sparse import check_csr
+from bursty.storage import pack_strings, read_arrays, unpack_strings, write_arrays
 
 Array = np.ndarray[Any, Any]
 

@@ -12,6 +12,7 @@ from distributed import Client
 from bursty.corpus.shards import SHARD_SIZE
 from bursty.engines.chunks import Chunk
 from bursty.engines.documents import Size
+from bursty.sparse import as_csr
 from bursty.validation import Collection, check_counts, stack_documents
 
 Array = np.ndarray[Any, Any]
@@ -45,7 +46,14 @@ def _blocks(values: Any) -> list[Any]:
     """Of an array, a data frame or a bag."""
     if not hasattr(values, "rechunk"):
         return list(values.to_delayed())
+    if values.numblocks[1] > 1:
+        # Dask is about to join the columns, and what joins sparse blocks does not look at their positions.
+        values = values.map_blocks(_sound, dtype=values.dtype, meta=values._meta)
     return list(values.rechunk({1: -1}).to_delayed().ravel())
+
+
+def _sound(block: Any) -> Any:
+    return as_csr(block) if sp.issparse(block) else block
 
 
 def _checked(block: Any, counts: Collection) -> sp.csr_array:

@@ -11,6 +11,8 @@ from typing import Any, Literal, overload
 import numpy as np
 import scipy.sparse as sp
 
+from bursty.sparse import as_csr
+
 Array = np.ndarray[Any, Any]
 
 
@@ -89,8 +91,8 @@ def _mean(hits: Array, n_called: Array, sizes: Array) -> Array:
 
 def _check(y_true: Any, scores: Any) -> tuple[Array, Array, Array]:
     """Scores as documents x classes, and the pairs (document, class) that are true."""
-    table = np.asarray(scores.toarray() if sp.issparse(scores) else scores, dtype=np.float64)
-    truth = sp.csr_array(y_true) if sp.issparse(y_true) else np.asarray(y_true)
+    table = np.asarray(as_csr(scores, "scores").toarray() if sp.issparse(scores) else scores, dtype=np.float64)
+    truth = as_csr(y_true, "y_true") if sp.issparse(y_true) else np.asarray(y_true)
     if truth.shape != table.shape:
         binarize = "; sklearn.preprocessing.label_binarize makes a 0/1 table of labels"
         raise ValueError(
@@ -111,13 +113,7 @@ def _check(y_true: Any, scores: Any) -> tuple[Array, Array, Array]:
 
 def _true_pairs(truth: Any) -> tuple[Array, ...]:
     """Where a table of 0 and 1 holds 1."""
-    if sp.issparse(truth):
-        if not truth.has_canonical_format:
-            truth = truth.copy()
-            truth.sum_duplicates()
-        cells = truth.data
-    else:
-        cells = truth.ravel()
+    cells = truth.data if sp.issparse(truth) else truth.ravel()
     strange = np.ones(len(cells), bool) if cells.dtype.kind not in "biufO" else (cells != 0) & (cells != 1)
     if strange.any():
         raise ValueError(f"y_true must hold 0 and 1 only, but holds {cells[np.argmax(strange)]!r}")

@@ -3,7 +3,7 @@
 `container` is the file, a zip of a manifest and arrays; `tree` keeps nested Python values, and objects of classes
 that the reader names, in it. Corpora, models and checkpoints are all kept this way.
 
-This folder imports nothing of the package.
+This folder imports `sparse` and nothing else of the package.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from bursty.storage.container import (
     unpack_strings,
     write_arrays,
 )
-from bursty.storage.tree import check_csr, read_tree, write_tree
+from bursty.storage.tree import read_tree, write_tree
 
 __all__ = [
-    "check_csr",
     "is_container",
     "pack_strings",
     "read_arrays",

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from bursty.sparse import check_csr
 from bursty.storage import generators
 from bursty.storage.container import DAMAGE, pack_strings, read_arrays, unpack_strings, unreadable, write_arrays
 
@@ -68,18 +69,6 @@ def read_tree(path: str | Path, kind: str, classes: Classes | None = None) -> An
         return _Reader(arrays, classes or {}).decode(manifest["tree"])
     except (*DAMAGE, AttributeError, RecursionError) as error:
         raise unreadable(path, kind, error) from error
-
-
-def check_csr(indices: Array, indptr: Array, n_entries: int, shape: tuple[int, int]) -> None:
-    """Positions that lie inside the table; scipy itself does not look, and would read outside the memory."""
-    if any(array.ndim != 1 or array.dtype not in (np.int32, np.int64) for array in (indices, indptr)):
-        raise ValueError("positions are not rows of whole numbers")
-    if len(indptr) != shape[0] + 1 or len(indices) != n_entries or indptr[0] != 0 or indptr[-1] != n_entries:
-        raise ValueError("the table has another number of rows or entries than it says")
-    if np.any(np.diff(indptr) < 0):
-        raise ValueError("the rows of the table overlap")
-    if n_entries and (indices.min() < 0 or indices.max() >= shape[1]):
-        raise ValueError("the table has an entry outside its columns")
 
 
 class _Writer:

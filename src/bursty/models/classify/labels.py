@@ -18,6 +18,8 @@ import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from bursty.sparse import as_csr
+
 Array = np.ndarray[Any, Any]
 
 
@@ -104,7 +106,7 @@ def _from_table(y: Any, n_documents: int, classes: Any) -> Targets:
     if not sp.issparse(y) and y.dtype == object:
         y = y.astype(np.float64)
     _check_length(y.shape[0], n_documents, "rows")
-    table = sp.csr_array(y)
+    table = as_csr(y, "y") if sp.issparse(y) else sp.csr_array(y)
     values = table.data
     strange = ~np.isin(values, (0, 1))
     if strange.any():
