@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks.timing import side_by_side, table
 from bursty import datasets
 from bursty.engines import Chunk
-from bursty.inference import topics
+from bursty.inference.topics import dcmlda as method
 from bursty.kernels import threads
 from bursty.models.dcmlda import DCMLDA
 from bursty.models.lda import LDA
@@ -84,13 +84,13 @@ def trained(counts: Any, n_topics: int, n_iter: int, n_jobs: int) -> tuple[DCMLD
 
     def one_dcmlda() -> None:
         with threads.using(n_jobs):
-            states["dcmlda"] = dcmlda.sweep(states["dcmlda"], bursty._params, 0, next(number))
+            states["dcmlda"] = bursty._params.sweep(states["dcmlda"], 0, next(number))
 
     def one_lda() -> None:
         with threads.using(n_jobs):
             own = tokens.word_topics(states["lda"].topics, n_topics, np.int32)
             phi = lda.draw_phi(own, plain._params.beta, 0, next(number), single=True)
-            states["lda"] = lda.sweep(states["lda"], plain._params.alpha, phi, 0, next(number))
+            states["lda"] = lda.Topics(plain._params.alpha, phi).sweep(states["lda"], 0, next(number))
 
     return bursty, {"DCMLDA": one_dcmlda, "LDA": one_lda}
 
@@ -101,7 +101,7 @@ def on_two_threads(counts: Any, model: DCMLDA, rounds: int) -> tuple[float, floa
 
     def sweep(n_threads: int) -> None:
         with threads.using(n_threads):
-            dcmlda.sweep(state, model._params, 0, next(number))
+            model._params.sweep(state, 0, next(number))
 
     with ThreadPoolExecutor(2) as pool:
         passes: Passes = {
@@ -122,7 +122,7 @@ def iteration(counts: Any, model: DCMLDA, n_jobs: int) -> Passes:
         fresh = dcmlda.Hyperparameters(params.alpha, params.beta)
         with threads.using(n_jobs):
             for _ in range(5):
-                dcmlda.sweep(state, fresh, 0, next(number))
+                fresh.sweep(state, 0, next(number))
 
     def log_joint() -> None:
         with threads.using(n_jobs):
@@ -130,7 +130,7 @@ def iteration(counts: Any, model: DCMLDA, n_jobs: int) -> Passes:
 
     def update() -> None:
         with threads.using(n_jobs):
-            topics.DCMLDAMethod().update(topics.dcmlda_statistics(state, params.n_topics), params)
+            method.Method().update(method.statistics(state, params.n_topics), params)
 
     return {"sweeps": sweeps, "log_joint": log_joint, "update": update}
 

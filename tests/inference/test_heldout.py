@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from bursty.engines import Chunk
 from bursty.inference import heldout
 from bursty.kernels import gibbs_heldout, gibbs_pseudo, threads
-from bursty.samplers import dcmlda
+from bursty.samplers import dcmlda, lda
 from bursty.samplers.tokens import Tokens
 from samplers import oracles_topics as oracles
 
@@ -17,7 +17,7 @@ ALPHA = np.array([0.7, 1.6, 0.4])
 BETA = np.array([[0.05, 2.0, 0.3], [1.2, 0.1, 0.3], [0.05, 0.4, 4.0], [0.9, 0.1, 0.3]])
 PHI = BETA / BETA.sum(axis=0)
 DOCUMENTS = [[0, 0, 0, 1, 3, 3], [2, 2, 3], [1], [], [0, 1, 2, 3, 3]]
-MODELS = {"dcmlda": dcmlda.Hyperparameters(ALPHA, BETA), "lda": heldout.Mixture(ALPHA, PHI)}
+MODELS = {"dcmlda": dcmlda.Hyperparameters(ALPHA, BETA), "lda": lda.Topics(ALPHA, PHI)}
 
 
 @pytest.fixture
@@ -117,12 +117,12 @@ def test_same_bits_for_any_threads_and_neighbours(counts, name, monkeypatch):
 def test_plain_python_agrees(counts):
     tokens, params = Tokens.by_content(Chunk(counts)), MODELS["dcmlda"]
     for kernel, args in (
-        (gibbs_heldout.dcmlda, (ALPHA, params.totals, params.floor, *params.table)),
-        (gibbs_heldout.lda, (ALPHA, PHI, PHI @ ALPHA)),
+        (gibbs_heldout.dcmlda, params.urns),
+        (gibbs_heldout.lda, MODELS["lda"].shared),
     ):
         out, plain = np.empty(5), np.empty(5)
-        kernel(*tokens.cells, *args, 3, tokens.keys, 4, 2, out, 0, 5)
-        getattr(kernel, "py_func", kernel)(*tokens.cells, *args, 3, tokens.keys, 4, 2, plain, 0, 5)
+        kernel(tokens.documents, args, 3, 4, 2, out, 0, 5)
+        getattr(kernel, "py_func", kernel)(tokens.documents, args, 3, 4, 2, plain, 0, 5)
         np.testing.assert_allclose(out, plain, rtol=1e-12)
 
 
@@ -149,7 +149,7 @@ def test_pseudo_documents_in_plain_python():
         mixtures, bursty, plain = (getattr(k, "py_func", k) if kernels == "plain" else k for k in own)
         theta, out, other = np.empty((5, 3)), np.empty((5, 4)), np.empty((4, 5))
         mixtures(ALPHA, 3, 7, theta, 0, 5)
-        bursty(theta, params.floor, *params.table, 3, 7, out, 0, 5)
+        bursty(theta, params.urns, 3, 7, out, 0, 5)
         plain(PHI, theta.T.copy(), other, 0, 4)
         rows.append((theta, out, other))
         np.testing.assert_allclose(other, np.log(PHI @ theta.T), rtol=1e-12)

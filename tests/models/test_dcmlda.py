@@ -13,8 +13,8 @@ from bursty.engines import Chunk, total
 from bursty.families import DCM
 from bursty.families.dcm import solve_urns
 from bursty.families.sparse_urns import PairUrns
-from bursty.inference import topics as methods
 from bursty.inference.stream import Stream
+from bursty.inference.topics import dcmlda as methods
 from bursty.kernels import threads
 from bursty.metrics import topics as measures
 from bursty.models.dcmlda import DCMLDA
@@ -94,7 +94,7 @@ def test_the_m_step_is_maximum_likelihood():
     words = np.repeat(tokens.chunk.indices, tokens.chunk.values)
     documents = np.repeat(np.arange(40), counts.sum(axis=1))
     topics = (rng.random(len(words)) < rng.beta(1.0, 2.0, size=40)[documents]).astype(np.uint8)
-    stats = methods.dcmlda_statistics(State(tokens, topics), 2)
+    stats = methods.statistics(State(tokens, topics), 2)
     table = np.zeros((40, N_WORDS, 2))
     np.add.at(table, (documents, words, topics), 1)
 
@@ -127,7 +127,7 @@ def test_a_topic_keeps_a_share_for_words_that_are_new_to_it():
     words = np.repeat(tokens.chunk.indices, tokens.chunk.values)
     documents = np.repeat(np.arange(30), counts.sum(axis=1))
     topics = rng.integers(0, 2, size=len(words)).astype(np.uint8)
-    stats = methods.dcmlda_statistics(State(tokens, topics), 2)
+    stats = methods.statistics(State(tokens, topics), 2)
     bare = solve_urns(PairUrns(stats.words, 2), stats.sizes(), None)
     beta = methods.learn_beta(stats, np.ones((N_WORDS, 2)), exact=True)
     for k in range(2):
@@ -140,7 +140,7 @@ def test_a_topic_keeps_a_share_for_words_that_are_new_to_it():
     thirds = total([stats * (1 / 3)] * 3)
     np.testing.assert_allclose(methods.learn_beta(thirds, beta, exact=True), beta, rtol=1e-6)
     a_document = Stream.begin(stats, 30)
-    of_stream = methods.DCMLDAMethod().of_stream(a_document.mean, a_document.n_documents)
+    of_stream = methods.Method().of_stream(a_document.mean, a_document.n_documents)
     np.testing.assert_allclose(methods.learn_beta(of_stream, beta, exact=True), beta, rtol=1e-6)
 
 
@@ -148,7 +148,7 @@ def test_a_lost_topic_keeps_its_beta_and_a_small_alpha():
     tokens = Tokens.numbered(Chunk(sp.csr_array(make(20)[0].astype(np.int32))), 0)
     topics = np.random.default_rng(0).integers(0, 2, size=int(tokens.first[-1])).astype(np.uint8)
     last = np.random.default_rng(0).gamma(1.0, size=(N_WORDS, 3))
-    stats = methods.dcmlda_statistics(State(tokens, topics), 3)
+    stats = methods.statistics(State(tokens, topics), 3)
     np.testing.assert_array_equal(methods.learn_beta(stats, last)[:, 2], last[:, 2])
     alpha = methods.learn_alpha(stats)
     assert 0 < alpha[2] < 0.01 * alpha[:2].min()

@@ -8,7 +8,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from bursty.engines import get_engine
 from bursty.inference import mcem
-from bursty.inference import topics as methods
+from bursty.inference.topics import lda as methods
+from bursty.inference.topics.base import symmetric
 from bursty.kernels import threads
 from bursty.metrics import topics as measures
 from bursty.models.lda import LDA
@@ -86,18 +87,18 @@ def test_symmetric_hyperparameters_are_the_maximum():
         return -rises - np.sum(gammaln(m * a) - gammaln(m * a + counts.sum(axis=1)))
 
     best = minimize_scalar(minus, bounds=(-10, 5), method="bounded", options={"xatol": 1e-9}).x
-    np.testing.assert_allclose(methods.symmetric(levels, lengths, np.ones(N_WORDS)), np.exp(best), rtol=1e-5)
+    np.testing.assert_allclose(symmetric(levels, lengths, np.ones(N_WORDS)), np.exp(best), rtol=1e-5)
 
 
 def test_symmetric_hyperparameters_at_their_limits():
     one_each = np.eye(4, dtype=int)[[0, 1, 2, 3, 0]]
-    never = methods.symmetric(item_levels(one_each), length_levels(one_each.sum(axis=1, keepdims=True)), np.ones(4))
+    never = symmetric(item_levels(one_each), length_levels(one_each.sum(axis=1, keepdims=True)), np.ones(4))
     assert never.sum() in (pytest.approx(1e10), pytest.approx(1e-10))
     same = 5 * one_each
-    bursts = methods.symmetric(item_levels(same), length_levels(same.sum(axis=1, keepdims=True)), np.ones(4))
+    bursts = symmetric(item_levels(same), length_levels(same.sum(axis=1, keepdims=True)), np.ones(4))
     np.testing.assert_allclose(bursts.sum(), 1e-10)
     nothing = np.zeros((2, 4), dtype=int)
-    kept = methods.symmetric(item_levels(nothing), length_levels(nothing.sum(axis=1, keepdims=True)), np.full(4, 0.7))
+    kept = symmetric(item_levels(nothing), length_levels(nothing.sum(axis=1, keepdims=True)), np.full(4, 0.7))
     np.testing.assert_array_equal(kept, 0.7)
 
 
@@ -181,11 +182,14 @@ def test_words_are_not_counted_twice(corpus, monkeypatch):
     """A second call of `sweeps` knows the counts that the first ended with, and gets the same as if it did not."""
     params = lda.Hyperparameters(np.full(3, 0.5), np.full(N_WORDS, 0.1))
     results, counted = [], []
-    count = methods._word_topics
-    monkeypatch.setattr(methods, "_word_topics", lambda *args, **options: counted.append(1) or count(*args, **options))
+    name = "word_topics_of"
+    count = getattr(methods, name)
+    monkeypatch.setattr(
+        methods, "word_topics_of", lambda *args, **options: counted.append(1) or count(*args, **options)
+    )
     for forget in (False, True):
         chains = mcem.Chains.start(get_engine("local", 1).place(check_counts(corpus)), 3, 4)
-        method = methods.LDAMethod("all")
+        method = methods.Method("all")
         for _ in range(3):
             stats = method.sweeps(chains, params, 2)
             if forget:

@@ -47,6 +47,11 @@ def dcmlda_log_joint(words, topics, alpha, beta):
     return total
 
 
+def dcmlda_conditional(n_k, n_w, alpha, beta_row, totals):
+    """Weights of the topics of a token, by counts that leave it out: [Doyle2009] section 3."""
+    return (n_k + alpha) / (n_k + totals) * (n_w + beta_row)
+
+
 def lda_log_joint(documents, topics, alpha, beta):
     """Words and topics of a corpus under LDA with theta and phi integrated out: beta has length W."""
     table = np.zeros((len(beta), len(alpha)))

@@ -10,7 +10,7 @@ from scipy import stats
 from bursty.engines import Chunk
 from bursty.kernels import gibbs_gammas, gibbs_lda, threads
 from bursty.samplers import lda
-from bursty.samplers.tokens import State, Tokens
+from bursty.samplers.tokens import State, Tokens, random_topics
 from samplers import oracles_topics as oracles
 
 ALPHA = np.array([0.7, 1.6])
@@ -22,13 +22,18 @@ def tokens_of(dense):
     return Tokens.numbered(Chunk(sp.csr_array(np.asarray(dense, dtype=np.int32))), 0)
 
 
+def begin(tokens, n_topics, seed):
+    return State(tokens, random_topics(tokens, n_topics, seed))
+
+
 def tiny():
     return tokens_of([np.bincount(words, minlength=3) for words in DOCUMENTS])
 
 
 def step(state, params, seed, number):
     word_topics = state.tokens.word_topics(state.topics, params.n_topics)
-    return lda.sweep(state, params.alpha, lda.draw_phi(word_topics, params.beta, seed, number), seed, number)
+    phi = lda.draw_phi(word_topics, params.beta, seed, number)
+    return lda.Topics(params.alpha, phi).sweep(state, seed, number)
 
 
 def posterior():
@@ -58,7 +63,7 @@ def test_conditional_given_phi():
     tokens = tokens_of(np.tile(np.bincount(words, minlength=4), (n, 1)))
     state = State(tokens, start.ravel().astype(np.uint8))
     for number in range(2):
-        state = lda.sweep(state, alpha, phi, 3, number)
+        state = lda.Topics(alpha, phi).sweep(state, 3, number)
     observed = np.bincount(state.topics.reshape(n, 4) @ 3 ** np.arange(4)[::-1], minlength=len(states))
     often = expected * n >= 5
     observed = np.append(observed[often], observed[~often].sum())
@@ -69,7 +74,7 @@ def test_conditional_given_phi():
 
 def test_stationary_distribution():
     params = lda.Hyperparameters(ALPHA, BETA)
-    state, observed = lda.init(tiny(), 2, 0), np.zeros(32)
+    state, observed = begin(tiny(), 2, 0), np.zeros(32)
     for number in range(12_000):
         state = step(state, params, 4, number)
         if number % 3 == 2:
@@ -112,7 +117,7 @@ def test_geweke():
                 topics = np.concatenate([own[o] for own, o in zip(topics, order, strict=True)])
                 tokens = tokens_of([np.bincount(own, minlength=3) for own in words])
                 phi = lda.draw_phi(tokens.word_topics(topics, 2), BETA, replicate, number)
-                state = lda.sweep(State(tokens, topics.astype(np.uint8)), ALPHA, phi, replicate, number)
+                state = lda.Topics(ALPHA, phi).sweep(State(tokens, topics.astype(np.uint8)), replicate, number)
                 topics = [state.topics[: lengths[0]].astype(int), state.topics[lengths[0] :].astype(int)]
                 words = draw_words(topics, phi)
             chain.append(statistics(words, topics))
@@ -126,13 +131,15 @@ def test_plain_python_agrees():
     rng = np.random.default_rng(4)
     tokens = tokens_of(rng.poisson(0.7, size=(20, 30)))
     alpha, phi = rng.gamma(1.0, size=5), rng.dirichlet(np.full(30, 0.1), size=5).T.copy()
-    state = lda.sweep(lda.init(tokens, 5, 2), alpha, phi, 2, 0)
-    topics = lda.init(tokens, 5, 2).topics
+    model = lda.Topics(alpha, phi)
+    state = model.sweep(begin(tokens, 5, 2), 2, 0)
+    topics = begin(tokens, 5, 2).topics
     plain = getattr(gibbs_lda.sweep, "py_func", gibbs_lda.sweep)
     smooth = np.empty(30)
     both(gibbs_lda.smooth_sums)[-1](phi, alpha, smooth, 0, 30)
     np.testing.assert_allclose(smooth, phi @ alpha, rtol=1e-14)
-    plain(*tokens.cells, topics, alpha, phi, smooth, 2, 0, tokens.keys, 0, 20)
+    np.testing.assert_array_equal(model.shared.smooth, smooth)
+    plain(tokens.documents, topics, model.shared, 2, 0, 0, 20)
     np.testing.assert_array_equal(state.topics, topics)
 
 
@@ -144,7 +151,7 @@ def test_same_bits_for_any_number_of_threads(n_threads, monkeypatch):
     results = []
     for n in (1, n_threads):
         with threads.using(n):
-            state = lda.init(tokens, 5, 1)
+            state = begin(tokens, 5, 1)
             for number in range(3):
                 state = step(state, params, 1, number)
             results.append(state.topics.tobytes())

@@ -18,9 +18,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from bursty.engines import Chunk
-from bursty.kernels import gibbs_counts, gibbs_heldout, gibbs_pseudo, threads
-from bursty.samplers import dcmlda, lda
-from bursty.samplers.tokens import State, Tokens, random_topics
+from bursty.kernels import gibbs_counts, gibbs_pseudo, threads
+from bursty.samplers.tokens import State, Tokens, Topics, random_topics
 
 Array = np.ndarray[Any, Any]
 
@@ -30,29 +29,9 @@ _BLOCK = 64
 _TABLE = 2**24
 
 
-@dataclass(frozen=True)
-class Mixture:
-    """A fitted LDA as new documents see it: alpha (K) and phi (W x K)."""
-
-    alpha: Array
-    phi: Array
-
-
-Model = dcmlda.Hyperparameters | Mixture
-
-
-def left_to_right(chunk: Chunk, model: Model, seed: int, n_particles: int, n_moves: int) -> Array:
+def left_to_right(chunk: Chunk, model: Topics, seed: int, n_particles: int, n_moves: int) -> Array:
     """Estimated log-likelihood of each document, as one sequence of words."""
-    tokens = Tokens.by_content(chunk)
-    out = np.zeros(chunk.n_documents)
-    rest = seed, tokens.keys, n_particles, n_moves, out
-    if isinstance(model, Mixture):
-        args = model.alpha, model.phi, lda.smooth_sums(model.phi, model.alpha)
-        threads.run(gibbs_heldout.lda, tokens.first, *tokens.cells, *args, *rest)
-    else:
-        table = model.totals, model.floor, *model.table
-        threads.run(gibbs_heldout.dcmlda, tokens.first, *tokens.cells, model.alpha, *table, *rest)
-    return out
+    return model.left_to_right(Tokens.by_content(chunk), seed, n_particles, n_moves)
 
 
 @dataclass(frozen=True)
@@ -64,7 +43,7 @@ class ShortChains:
     n_samples: int = 10
 
 
-def mixtures(chunk: Chunk, model: Model, seed: int, chains: ShortChains) -> Array:
+def mixtures(chunk: Chunk, model: Topics, seed: int, chains: ShortChains) -> Array:
     """Posterior topic mixture of each document: the mean over the chains' sweeps after burn-in, D x K."""
     tokens = Tokens.by_content(chunk)
     counts = np.zeros((chunk.n_documents, len(model.alpha)))
@@ -74,7 +53,7 @@ def mixtures(chunk: Chunk, model: Model, seed: int, chains: ShortChains) -> Arra
     return mixture / mixture.sum(axis=1, keepdims=True)
 
 
-def cell_topics(chunk: Chunk, model: Model, seed: int, chains: ShortChains) -> tuple[Array, ...]:
+def cell_topics(chunk: Chunk, model: Topics, seed: int, chains: ShortChains) -> tuple[Array, ...]:
     """Posterior topics of each cell, a word of a document.
 
     Returns
@@ -107,41 +86,25 @@ def _blocks(chunk: Chunk, n_topics: int) -> Iterator[Chunk]:
         start = stop
 
 
-def _samples(tokens: Tokens, model: Model, seed: int, chains: ShortChains) -> Iterator[Array]:
+def _samples(tokens: Tokens, model: Topics, seed: int, chains: ShortChains) -> Iterator[Array]:
     """Topics of the tokens after each sweep that counts."""
     for chain in range(chains.n_chains):
         # Chains differ in their seed; within one, sweeps have numbers.
         state = State(tokens, random_topics(tokens, len(model.alpha), seed + chain))
         for number in range(chains.burn_in + chains.n_samples):
-            state = renew(state, model, seed + chain, number)
+            state = model.sweep(state, seed + chain, number)
             if number >= chains.burn_in:
                 yield state.topics
 
 
-def renew(state: State, model: Model, seed: int, number: int) -> State:
-    """One sweep over new documents."""
-    if isinstance(model, Mixture):
-        return lda.sweep(state, model.alpha, model.phi, seed, number)
-    return dcmlda.sweep(state, model, seed, number)
-
-
-def pseudo_documents(model: Model, seed: int, numbers: range) -> Array:
+def pseudo_documents(model: Topics, seed: int, numbers: range) -> Array:
     """Log word probabilities of pseudo documents of these numbers: W x their number."""
-    n, n_topics = len(numbers), len(model.alpha)
-    theta = np.empty((n, n_topics))
-    gibbs_pseudo.mixtures(model.alpha, seed, numbers.start, theta, 0, n)
-    if isinstance(model, Mixture):
-        out = np.empty((len(model.phi), n))
-        cost = np.arange(len(out) + 1) * np.int64(n * n_topics)
-        threads.run(gibbs_pseudo.lda, cost, model.phi, np.ascontiguousarray(theta.T), out)
-        return out
-    rows = np.empty((n, len(model.beta)))
-    cost = np.arange(n + 1) * np.int64(model.beta.size)
-    threads.run(gibbs_pseudo.dcmlda, cost, theta, model.floor, *model.table, seed, numbers.start, rows)
-    return np.ascontiguousarray(rows.T)
+    theta = np.empty((len(numbers), len(model.alpha)))
+    gibbs_pseudo.mixtures(model.alpha, seed, numbers.start, theta, 0, len(theta))
+    return model.pseudo_documents(theta, seed, numbers.start)
 
 
-def empirical_likelihood(chunk: Chunk, model: Model, seed: int, n_pseudo: int) -> tuple[Array, Array]:
+def empirical_likelihood(chunk: Chunk, model: Topics, seed: int, n_pseudo: int) -> tuple[Array, Array]:
     """Log of the mean likelihood of each document under the pseudo documents, and its standard error."""
     counts, n_documents = chunk.counts, chunk.n_documents
     log_sum, log_squares = np.full(n_documents, -np.inf), np.full(n_documents, -np.inf)

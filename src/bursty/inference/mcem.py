@@ -3,7 +3,7 @@
     E step   some sweeps; the topics they end with are the sample          [Doyle2009] algorithm 2, one sample
     M step   alpha and beta that maximise the complete likelihood p(w, z | alpha, beta)
 
-Both steps belong to the model (`Method`; `inference.topics` has those of LDA and DCMLDA). `climb` goes on until the
+Both steps belong to the model (`Method`; `inference.topics` has one for each model). `climb` goes on until the
 complete log-likelihood, averaged over the last iterations, no longer grows (see `Schedule`), or for ``n_iter``
 iterations; `finish` makes the last M step from the mean statistics of several sweeps.
 """

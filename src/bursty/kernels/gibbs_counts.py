@@ -1,10 +1,14 @@
-"""Counts of topics: by document, by word, and by level (word, count within a document), which is what a DCM sees.
+"""Tokens and their topics, as the kernels of topic models have them; counts of topics by document, word and level.
+
+A *level* is a word and its count within a document, which is what a DCM sees.
 
 Tokens stand one after the other: the documents in order, in a document the words in order, all tokens of one word
 together. A *cell* is a word of a document.
 
 | name | what | shape |
 |---|---|---|
+| indptr, words, counts | the documents' cells, as in a sparse matrix | D + 1, cells, cells |
+| keys | the number that names each document's random stream | D |
 | first | where the tokens of each document begin | D + 1 |
 | cell_first | where the tokens of each cell begin | cells + 1 |
 | topics | the topic of each token | tokens |
@@ -13,9 +17,23 @@ together. A *cell* is a word of a document.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from bursty.kernels.compile import kernel
+
+Array = np.ndarray[Any, Any]
+
+
+class Documents(NamedTuple):
+    """What every sweep begins with."""
+
+    indptr: Array
+    words: Array
+    counts: Array
+    first: Array
+    keys: Array
 
 
 @kernel

@@ -4,7 +4,7 @@
 
 with counts that leave the token out. Only the document's own counts occur, so documents are independent.
 
-`sweep_dense` is that formula. `sweep_sparse` adds up the same weights in three parts and visits only what is not zero:
+`sweep` adds up these weights in three parts and visits only what is not zero:
 
     ratio_k n_dwk    topics that the document already gave the word
     ratio_k b_wk     topics whose parameter for the word stands above their floor, beta_wk = floor_k + b_wk
@@ -14,16 +14,16 @@ with ratio_k = (n_dk + alpha_k) / (n_dk + s_k).
 
 | name | what | shape |
 |---|---|---|
-| indptr, words, counts | the documents' cells, as in a sparse matrix | D + 1, cells, cells |
-| first | where the tokens of each document begin | D + 1 |
+| documents | `gibbs_counts.Documents` | |
 | topics | the topic of each token, changed in place | tokens |
 | alpha, totals, floor | alpha, s, the least beta of each topic | K |
 | beta | W x K | |
 | table_first, table_topics, table_values | the pairs (k, b_wk) of each word, largest first, in fours | W + 1, n, n |
-| keys | the number that names each document's random stream | D |
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from bursty.kernels import random
 from bursty.kernels.compile import inlined, kernel
 from bursty.kernels.polya import log_rising
 from bursty.kernels.prefetch import prefetch
+
+Array = np.ndarray[Any, Any]
 
 _NEITHER, _OUTSIDE = -2, -1
 _FEW = 4
@@ -40,44 +42,15 @@ _AHEAD = 3
 _0, _1, _2, _3, _4, _8 = (np.uint64(i) for i in (0, 1, 2, 3, 4, 8))
 
 
-@kernel
-def conditional(n_k, n_w, alpha, beta_row, totals, out):
-    """Weights of the topics of a token, and their sum; the counts leave the token out."""
-    total = 0.0
-    for k in range(len(alpha)):
-        out[k] = (n_k[k] + alpha[k]) / (n_k[k] + totals[k]) * (n_w[k] + beta_row[k])
-        total += out[k]
-    return total
+class Urns(NamedTuple):
+    """The parameters, as sweeps and estimators of likelihood take them."""
 
-
-@kernel
-def sweep_dense(indptr, words, counts, first, topics, alpha, beta, totals, seed, sweep, keys, start, stop):
-    """Draw every token's topic anew, one after the other."""
-    n_topics = len(alpha)
-    n_k, n_w, weights = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
-    for document in range(start, stop):
-        key, step = random.stream(seed, sweep, keys[document])
-        token = first[document]
-        n_k[:] = 0.0
-        for i in range(token, first[document + 1]):
-            n_k[topics[i]] += 1.0
-        for cell in range(indptr[document], indptr[document + 1]):
-            n_w[:] = 0.0
-            for i in range(token, token + counts[cell]):
-                n_w[topics[i]] += 1.0
-            for _ in range(counts[cell]):
-                n_k[topics[token]] -= 1.0
-                n_w[topics[token]] -= 1.0
-                total = conditional(n_k, n_w, alpha, beta[words[cell]], totals, weights)
-                left = total * random.uniform(np.uint64(key), np.uint64(step), token - first[document])
-                k = 0
-                while k < n_topics - 1 and left >= weights[k]:
-                    left -= weights[k]
-                    k += 1
-                topics[token] = k
-                n_k[k] += 1.0
-                n_w[k] += 1.0
-                token += 1
+    alpha: Array
+    totals: Array
+    floor: Array
+    table_first: Array
+    table_topics: Array
+    table_values: Array
 
 
 @kernel
@@ -195,31 +168,16 @@ def four_of_floor(k, ratio, floor):
 
 
 @kernel
-def sweep_sparse(
-    indptr,
-    words,
-    counts,
-    first,
-    topics,
-    alpha,
-    totals,
-    floor,
-    table_first,
-    table_topics,
-    table_values,
-    seed,
-    sweep,
-    keys,
-    start,
-    stop,
-):
-    """The same draw as `sweep_dense`, in distribution, at the cost of the terms that are not zero.
+def sweep(documents, topics, urns, seed, sweep, start, stop):
+    """Draw every token's topic anew, one after the other, at the cost of the terms that are not zero.
 
     Where a word has several tokens in a document, the terms of the topics in its table take in n_dwk, are computed
     once, and change from token to token for two topics only; the few topics that the document gave the word though
     they are not in its table are kept in a list of their own. Up to `_FEW` tokens it is faster to compute all terms
     for each.
     """
+    indptr, words, counts, first, keys = documents
+    alpha, totals, floor, table_first, table_topics, table_values = urns
     n_topics = np.uint64(len(alpha))
     n_k, n_w, ratio = np.empty(n_topics), np.zeros(n_topics), np.empty(n_topics)
     weights, bounds = np.empty(n_topics + _3), np.empty((n_topics + _3) // _4)
@@ -328,8 +286,9 @@ def sweep_sparse(
 
 
 @kernel
-def log_joint(indptr, words, counts, first, topics, alpha, beta, totals, out, start, stop):
+def log_joint(documents, topics, alpha, beta, totals, out, start, stop):
     """Log-probability of each document's words and topics, [Doyle2009] eq. 3."""
+    indptr, words, counts, first, _ = documents
     n_topics = len(alpha)
     alpha_total = alpha.sum()
     n_k, n_w = np.zeros(n_topics, dtype=np.int64), np.zeros(n_topics, dtype=np.int64)

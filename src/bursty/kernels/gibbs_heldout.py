@@ -6,7 +6,7 @@ A particle holds topics of the words so far. Before each new word it renews topi
 chosen at random, or all where there are no more), then draws one for the new word. Documents are bags, so their words
 are taken in a random order of their own.
 
-``first``, ``keys`` and the other names are those of `gibbs_dcmlda`.
+A particle's stream has its number in the place of a sweep's. Names are those of `gibbs_counts` and `gibbs_dcmlda`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ from bursty.kernels import random
 from bursty.kernels.compile import kernel
 from bursty.kernels.gibbs_dcmlda import above_floor, along_floor, along_table, recount
 from bursty.kernels.gibbs_lda import find, from_prior, weigh
-
-# The stream a document's order is drawn from; particles use 0, 1, 2, ...
-_ORDER = 2**41
+from bursty.kernels.streams import WORD_ORDER
 
 
 @kernel
@@ -32,7 +30,7 @@ def _shuffled_cells(indptr, counts, document, seed, key_of_document, cells):
         for _ in range(counts[cell]):
             cells[token] = cell - indptr[document]
             token += 1
-    key, step = random.stream(seed, _ORDER, key_of_document)
+    key, step = random.stream(seed, WORD_ORDER, key_of_document)
     for i in range(token - 1, 0, -1):
         j = int((i + 1) * random.uniform(np.uint64(key), np.uint64(step), i))
         cells[i], cells[j] = cells[j], cells[i]
@@ -71,30 +69,14 @@ def _along_the_word(left, mates, begin, end, topics, token, ratio):
 
 
 @kernel
-def dcmlda(
-    indptr,
-    words,
-    counts,
-    first,
-    alpha,
-    totals,
-    floor,
-    table_first,
-    table_topics,
-    table_values,
-    seed,
-    keys,
-    n_particles,
-    n_moves,
-    out,
-    start,
-    stop,
-):
+def dcmlda(documents, urns, seed, n_particles, n_moves, out, start, stop):
     """Estimated log-likelihood of each document under DCMLDA.
 
-    The sums have the three parts of `gibbs_dcmlda.sweep_sparse`; of a word's tokens so far (``mates``) each stands for
+    The sums have the three parts of `gibbs_dcmlda.sweep`; of a word's tokens so far (``mates``) each stands for
     its topic, so that no table of the document's words and topics is needed.
     """
+    indptr, words, counts, first, keys = documents
+    alpha, totals, floor, table_first, table_topics, table_values = urns
     n_topics, alpha_total = len(alpha), alpha.sum()
     n_k, ratio = np.empty(n_topics), np.empty(n_topics)
     weights, bounds = np.empty(n_topics + 3), np.empty((n_topics + 3) // 4)
@@ -182,8 +164,10 @@ def _leave(k, sizes, present, places, n_present):
 
 
 @kernel
-def lda(indptr, words, counts, first, alpha, phi, smooth, seed, keys, n_particles, n_moves, out, start, stop):
+def lda(documents, shared, seed, n_particles, n_moves, out, start, stop):
     """Estimated log-likelihood of each document under LDA with given word probabilities."""
+    indptr, words, counts, first, keys = documents
+    alpha, phi, smooth = shared
     n_topics, alpha_total = len(alpha), alpha.sum()
     sizes, weights = np.empty(n_topics), np.empty(n_topics)
     present, places = np.empty(n_topics, dtype=np.uint32), np.full(n_topics, -1, dtype=np.int32)

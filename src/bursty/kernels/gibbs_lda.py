@@ -7,10 +7,12 @@ two parts: ``sum_k alpha_k phi_wk``, the same for every token of a word (``smoot
 the topics the document has. These stand in a list, in no particular order: ``present`` has the topics, ``sizes`` their
 tokens, ``weights`` the terms of the sum, and ``places`` says where in the list each topic is (-1: nowhere).
 
-Names and shapes are those of `gibbs_dcmlda`; ``phi`` is W x K, ``smooth`` is ``phi @ alpha``.
+Names and shapes are those of `gibbs_counts` and `gibbs_dcmlda`; ``phi`` is W x K, ``smooth`` is ``phi @ alpha``.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,19 +22,31 @@ from bursty.kernels.gibbs_gammas import alike, whole_gamma
 from bursty.kernels.polya import log_rising
 from bursty.kernels.prefetch import prefetch
 
+Array = np.ndarray[Any, Any]
+
 # Rows of phi are asked for so many cells before they are read, by lines of the cache.
 _AHEAD, _LINE = 2, 16
 # Places that are known not to be negative, as in `gibbs_dcmlda`.
 _0, _1, _2, _3, _4 = (np.uint64(i) for i in range(5))
 
 
+class Shared(NamedTuple):
+    """The topics that all documents share, as sweeps and estimators of likelihood take them."""
+
+    alpha: Array
+    phi: Array
+    smooth: Array
+
+
 @kernel
-def sweep(indptr, words, counts, first, topics, alpha, phi, smooth, seed, sweep, keys, start, stop):
+def sweep(documents, topics, shared, seed, sweep, start, stop):
     """Draw every token's topic anew, one after the other.
 
     The terms of the sum over the document's topics are computed once for each word; from token to token of the same
     word only those of the two topics whose counts change.
     """
+    indptr, words, counts, first, keys = documents
+    alpha, phi, smooth = shared
     n_topics = len(alpha)
     sizes, weights = np.empty(n_topics), np.empty(n_topics)
     present, places = np.empty(n_topics, dtype=np.uint32), np.full(n_topics, -1, dtype=np.int32)

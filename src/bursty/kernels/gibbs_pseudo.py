@@ -18,12 +18,11 @@ import numpy as np
 from bursty.kernels import random
 from bursty.kernels.compile import kernel
 from bursty.kernels.gibbs_gammas import alike, gamma
+from bursty.kernels.streams import PSEUDO_MIXTURES, PSEUDO_WORDS
 from bursty.kernels.variates import log_dirichlet
 
 # Below this, variates and probabilities underflow.
 _TINY = 1e-300
-# Streams of the mixtures and of the words; sweeps are numbered from 0, far below.
-_MIXTURES, _WORDS = 2**43, 2**44
 
 
 @kernel
@@ -31,7 +30,7 @@ def mixtures(alpha, seed, number, out, start, stop):
     """Topic mixture of each pseudo document, in rows; the first has this number."""
     for i in range(start, stop):
         out[i] = alpha
-        log_dirichlet(out[i], seed, _MIXTURES, number + i)
+        log_dirichlet(out[i], seed, PSEUDO_MIXTURES, number + i)
         for k in range(len(alpha)):
             out[i, k] = math.exp(out[i, k])
 
@@ -51,13 +50,14 @@ def lda(phi, theta, out, start, stop):
 
 
 @kernel
-def dcmlda(theta, floor, table_first, table_topics, table_values, seed, number, out, start, stop):
+def dcmlda(theta, urns, seed, number, out, start, stop):
     """The same for DCMLDA, pseudo documents in rows: each draws its own phi."""
+    _, _, floor, table_first, table_topics, table_values = urns
     n_topics, n_words = len(floor), len(table_first) - 1
     variates, words, values = np.empty(len(table_values)), np.empty(n_words, dtype=np.int64), np.empty(n_words)
     totals, scale = np.empty(n_topics), np.empty(n_topics)
     for i in range(start, stop):
-        key, step = random.stream(seed, _WORDS, number + i)
+        key, step = random.stream(seed, PSEUDO_WORDS, number + i)
         draw, row = 0, out[i]
         row[:] = 0.0
         totals[:] = 0.0

@@ -1,6 +1,6 @@
 """DCMLDA: topics whose words come in bursts ([Doyle2009]).
 
-The model is told in `bursty.samplers.dcmlda`, its fitting in `bursty.inference.topics`.
+The model is told in `bursty.samplers.dcmlda`, its fitting in `bursty.inference.topics.dcmlda`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.families.dcm import DCMFamily, DCMParameters
-from bursty.inference import heldout, mcem, topics
+from bursty.inference import mcem
+from bursty.inference.topics.dcmlda import DCMLDAStatistics, Method, start
 from bursty.models.topics import TopicModel, check_hyperparameter, documented
 from bursty.samplers import dcmlda
 
@@ -71,10 +72,10 @@ class DCMLDA(TopicModel):
     """
 
     _learn: ClassVar[dict[Any, Any]] = {None: True, True: True, False: False}
-    _statistics = topics.DCMLDAStatistics
+    _statistics = DCMLDAStatistics
 
-    def _method(self) -> topics.DCMLDAMethod:
-        return topics.DCMLDAMethod(self._learn[self.learn_hyperparameters])
+    def _method(self) -> Method:
+        return Method(self._learn[self.learn_hyperparameters])
 
     def _start(self, chains: mcem.Chains) -> dcmlda.Hyperparameters:
         """As given; else even topics, and betas around the DCM of the whole corpus."""
@@ -91,15 +92,15 @@ class DCMLDA(TopicModel):
             return dcmlda.Hyperparameters(alpha, np.ascontiguousarray(beta.T))
         if not self._learn[self.learn_hyperparameters]:
             raise ValueError("DCMLDA's topics are its beta: give beta, or leave learn_hyperparameters=True")
-        return topics.start_dcmlda(chains, alpha, n_words)
+        return start(chains, alpha, n_words)
 
-    def _set_topics(self, params: dcmlda.Hyperparameters, stats: topics.DCMLDAStatistics) -> None:
+    def _set_topics(self, params: dcmlda.Hyperparameters, stats: DCMLDAStatistics) -> None:
         self.alpha_ = params.alpha
         self.beta_ = params.beta.T
         self.s_ = params.totals
         self.components_ = self.beta_ / self.s_[:, None]
 
-    def _model(self) -> heldout.Model:
+    def _model(self) -> dcmlda.Hyperparameters:
         return self._params
 
     def _sample_words(self, topic: int, lengths: Array, rng: np.random.Generator) -> sp.csr_array:

@@ -1,6 +1,6 @@
 """LDA, by an exact sampler that runs on any number of threads, with hyperparameters fixed or learned.
 
-The model is told in `bursty.samplers.lda`, its fitting in `bursty.inference.topics`.
+The model is told in `bursty.samplers.lda`, its fitting in `bursty.inference.topics.lda`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.families.multinomial import MultinomialFamily, MultinomialParameters
-from bursty.inference import heldout, mcem, topics
+from bursty.inference import mcem
+from bursty.inference.topics.lda import LDAStatistics, Method
+from bursty.kernels import streams
 from bursty.models.topics import TopicModel, check_hyperparameter, documented
 from bursty.samplers import lda
 
@@ -52,7 +54,7 @@ class LDA(TopicModel):
         **{None: "symmetric", "symmetric": "symmetric"},
         **{True: "all", False: "nothing"},
     }
-    _statistics = topics.LDAStatistics
+    _statistics = LDAStatistics
 
     def empirical_likelihood(
         self,
@@ -79,14 +81,13 @@ class LDA(TopicModel):
             args = {"n_pseudo": n_pseudo, "random_state": random_state, "return_error": return_error}
             return super().empirical_likelihood(X, **args)
         seed = self._seed_for(random_state)
-        # Sweeps and pseudo documents are numbered from 0: this draw is none of them.
-        phi = lda.draw_phi(np.zeros(self.components_.shape[::-1]), self.beta_[0], seed, 2**62)
-        return self._empirical_likelihood(X, heldout.Mixture(self.alpha_, phi), seed, n_pseudo, return_error)
+        phi = lda.draw_phi(np.zeros(self.components_.shape[::-1]), self.beta_[0], seed, streams.PRIOR)
+        return self._empirical_likelihood(X, lda.Topics(self.alpha_, phi), seed, n_pseudo, return_error)
 
-    def _method(self) -> topics.LDAMethod:
-        return topics.LDAMethod(self._learn[self.learn_hyperparameters])
+    def _method(self) -> Method:
+        return Method(self._learn[self.learn_hyperparameters])
 
-    def _method_as_it_is(self) -> topics.LDAMethod:
+    def _method_as_it_is(self) -> Method:
         return replace(self._method(), phi=np.ascontiguousarray(self.components_.T, dtype=np.float32))
 
     def _start(self, chains: mcem.Chains) -> lda.Hyperparameters:
@@ -97,13 +98,13 @@ class LDA(TopicModel):
             check_hyperparameter("alpha", alpha, ((n_topics,),)), check_hyperparameter("beta", beta, ((n_words,),))
         )
 
-    def _set_topics(self, params: lda.Hyperparameters, stats: topics.LDAStatistics) -> None:
+    def _set_topics(self, params: lda.Hyperparameters, stats: LDAStatistics) -> None:
         self.alpha_ = params.alpha
         self.beta_ = np.tile(params.beta, (len(self.alpha_), 1))
         self.components_ = np.ascontiguousarray(lda.mean_phi(stats.word_topics, params.beta).T)
 
-    def _model(self) -> heldout.Model:
-        return heldout.Mixture(self.alpha_, np.ascontiguousarray(self.components_.T))
+    def _model(self) -> lda.Topics:
+        return lda.Topics(self.alpha_, np.ascontiguousarray(self.components_.T))
 
     def _sample_words(self, topic: int, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
         return MultinomialFamily().sample(MultinomialParameters(self.components_[topic][:, None]), lengths, rng)

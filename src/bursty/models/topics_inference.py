@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from bursty.estimator import CountEstimator, check_lengths, check_whole, generator
 from bursty.families.dcm import DCMFamily, DCMParameters
 from bursty.inference import heldout
+from bursty.samplers.tokens import Topics
 
 Array = np.ndarray[Any, Any]
 
@@ -57,7 +58,7 @@ class TopicInference(CountEstimator):
     _seed: int
 
     @abstractmethod
-    def _model(self) -> heldout.Model:
+    def _model(self) -> Topics:
         """The fitted model as new documents see it."""
 
     @abstractmethod
@@ -132,7 +133,7 @@ class TopicInference(CountEstimator):
         seed = self._seed_for(random_state)
         return self._empirical_likelihood(X, self._fitted(), seed, n_pseudo, return_error)
 
-    def _empirical_likelihood(self, X: Any, model: heldout.Model, seed: int, n_pseudo: int, return_error: bool) -> Any:
+    def _empirical_likelihood(self, X: Any, model: Topics, seed: int, n_pseudo: int, return_error: bool) -> Any:
         check_whole("n_pseudo", n_pseudo, 1)
         likelihood = heldout.empirical_likelihood
         values, errors = self._place(X).collect(likelihood, model=model, seed=seed, n_pseudo=int(n_pseudo))
@@ -163,7 +164,7 @@ class TopicInference(CountEstimator):
                 documents = documents + self._sample_words(topic, topics[:, topic].astype(np.int64), rng)
         return sp.csr_array(documents), topics
 
-    def _fitted(self) -> heldout.Model:
+    def _fitted(self) -> Topics:
         check_is_fitted(self)
         return self._model()
 

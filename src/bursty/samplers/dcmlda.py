@@ -27,15 +27,15 @@ from typing import Any
 
 import numpy as np
 
-from bursty.kernels import gibbs_dcmlda, threads
-from bursty.samplers.tokens import State, Tokens, random_topics, topic_type
+from bursty.kernels import gibbs_dcmlda, gibbs_heldout, gibbs_pseudo, threads
+from bursty.samplers.tokens import State, Tokens, topic_type
 
 Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """alpha (K) and beta (W x K), all positive."""
+    """alpha (K) and beta (W x K), all positive: `bursty.samplers.tokens.Topics`."""
 
     alpha: Array
     beta: Array
@@ -56,8 +56,8 @@ class Hyperparameters:
         return self.beta.min(axis=0)
 
     @cached_property
-    def table(self) -> tuple[Array, Array, Array]:
-        """What stands above the floor, word by word, largest first: where each word begins, topics, values.
+    def urns(self) -> gibbs_dcmlda.Urns:
+        """What kernels take: what stands above the floor, word by word, largest first.
 
         Words have fours of them, filled up with zeros.
         """
@@ -65,30 +65,33 @@ class Hyperparameters:
         first = np.append(0, np.cumsum(sizes))
         topics, values = np.empty(first[-1], dtype=topic_type(self.n_topics)), np.empty(first[-1])
         threads.run(gibbs_dcmlda.build_table, first, self.beta, self.floor, first, topics, values)
-        return first, topics, values
+        return gibbs_dcmlda.Urns(self.alpha, self.totals, self.floor, first, topics, values)
 
+    def sweep(self, state: State, seed: int, number: int) -> State:
+        """Draw the topic of every token anew, given all the others; ``number`` names the sweep's random stream."""
+        topics = state.topics.copy()
+        args = state.tokens.documents, topics, self.urns, seed, number
+        threads.run(gibbs_dcmlda.sweep, state.tokens.first, *args)
+        return State(state.tokens, topics)
 
-def init(tokens: Tokens, n_topics: int, seed: int) -> State:
-    """Every token in a topic drawn at random."""
-    return State(tokens, random_topics(tokens, n_topics, seed))
+    def left_to_right(self, tokens: Tokens, seed: int, n_particles: int, n_moves: int) -> Array:
+        """Estimated log-likelihood of each document, as one sequence of words."""
+        out = np.zeros(tokens.chunk.n_documents)
+        args = tokens.documents, self.urns, seed, n_particles, n_moves, out
+        threads.run(gibbs_heldout.dcmlda, tokens.first, *args)
+        return out
 
-
-def sweep(state: State, params: Hyperparameters, seed: int, number: int, *, dense: bool = False) -> State:
-    """Draw the topic of every token anew, given all the others; ``number`` names the sweep's random stream."""
-    topics = state.topics.copy()
-    alpha, totals, first = params.alpha, params.totals, state.tokens.first
-    rest = seed, number, state.tokens.keys
-    if dense:
-        threads.run(gibbs_dcmlda.sweep_dense, first, *state.tokens.cells, topics, alpha, params.beta, totals, *rest)
-    else:
-        table = params.floor, *params.table
-        threads.run(gibbs_dcmlda.sweep_sparse, first, *state.tokens.cells, topics, alpha, totals, *table, *rest)
-    return State(state.tokens, topics)
+    def pseudo_documents(self, theta: Array, seed: int, number: int) -> Array:
+        """Each draws its own word probabilities: their logarithms, W x pseudo documents."""
+        rows = np.empty((len(theta), len(self.beta)))
+        cost = np.arange(len(theta) + 1) * np.int64(self.beta.size)
+        threads.run(gibbs_pseudo.dcmlda, cost, theta, self.urns, seed, number, rows)
+        return np.ascontiguousarray(rows.T)
 
 
 def log_joint(state: State, params: Hyperparameters) -> Array:
     """Log-probability of the words and topics of each document."""
     out = np.empty(state.tokens.chunk.n_documents)
     args = params.alpha, params.beta, params.totals, out
-    threads.run(gibbs_dcmlda.log_joint, state.tokens.first, *state.tokens.cells, state.topics, *args)
+    threads.run(gibbs_dcmlda.log_joint, state.tokens.first, state.tokens.documents, state.topics, *args)
     return out

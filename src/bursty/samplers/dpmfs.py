@@ -36,14 +36,10 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bursty.kernels import dpmfs_bursts, dpmfs_words, order, random, select
+from bursty.kernels import dpmfs_bursts, dpmfs_words, order, random, select, streams
 
 Array = np.ndarray[Any, Any]
 
-# Names of random streams that do not belong to a document's label; documents have 0 .. D - 1.
-NOISE, COMPONENTS, WORDS, TABLES, SPLITS = 2**41 - 1, 2**41, 2**42, 2**43, 2**44
-# Sweeps are numbered from 0; what a chain begins with is drawn from this one.
-BEGINNING = 2**40
 # A DCM over all words, taken apart, has a DCM on each side whose concentration is the side's share of s. That share is
 # held at what chosen words usually have: were both learned, words would be chosen for how bursty they are.
 BURST_SHARES = np.array([1.0, 5.0]) / 6.0
@@ -194,7 +190,7 @@ def init(problem: Problem, n_components: int, known: Array, seed: int, alpha: fl
     ``known`` has the label of the documents that are held.
     """
     draws = np.empty(problem.n_documents + 1)
-    random.uniforms(seed, BEGINNING, 0, draws)
+    random.uniforms(seed, streams.BEGINNING, 0, draws)
     labels = (draws[:-1] * n_components).astype(np.int32)
     chosen = np.zeros(problem.n_words, dtype=np.uint8)
     chosen[int(draws[-1] * problem.n_words)] = 1

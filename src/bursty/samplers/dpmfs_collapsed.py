@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bursty.kernels import dpmfs_labels, dpmfs_splits, random
+from bursty.kernels import dpmfs_labels, dpmfs_splits, random, streams
 from bursty.samplers import dpmfs, dpmfs_draws
 from bursty.samplers.dpmfs import Chosen, Info, Problem, State, Sums
 
@@ -49,7 +49,7 @@ def sweep(problem: Problem, state: State, steps: Steps, seed: int, number: int) 
 def _draw_words(problem: Problem, state: State, seed: int, number: int) -> tuple[State, float]:
     sums = Sums.of(problem, state, int(state.labels.max()) + 1)
     draws = np.empty(problem.n_words)
-    random.uniforms(seed, number, dpmfs.WORDS, draws)
+    random.uniforms(seed, number, streams.WORDS, draws)
     words = np.arange(problem.n_words)
     chosen = dpmfs.flip_words(problem, state, sums, words, draws, gibbs=True)
     return replace(state, chosen=chosen), float(np.mean(chosen != state.chosen))
@@ -67,7 +67,7 @@ def _draw_splits(
         accepted += dpmfs_splits.split_or_merge(
             documents.indptr, documents.slots, documents.tables, problem.held, labels, sizes, problem.limit,
             state.alpha, state.share(problem), documents.lam, documents.lam.sum(), steps.scans,
-            seed, number, dpmfs.SPLITS + i, members,
+            seed, number, streams.SPLITS + i, members,
         )  # fmt: skip
     return replace(state, labels=labels), accepted / steps.splits
 

@@ -10,13 +10,10 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bursty.kernels import dpmfs_bursts, dpmfs_labels, variates
+from bursty.kernels import dpmfs_bursts, dpmfs_labels, streams, variates
 from bursty.samplers.dpmfs import (
     BURST_SHARES,
-    COMPONENTS,
     LOG_BURST,
-    NOISE,
-    TABLES,
     Chosen,
     Problem,
     State,
@@ -40,7 +37,7 @@ def draw_components(chosen: Chosen, labels: Array, n_components: int, seed: int,
     log_eta[occupied] = chosen.lam
     dpmfs_labels.tally_component(chosen.indptr, chosen.slots, chosen.tables, labels, False, log_eta)
     for k in occupied:
-        variates.log_dirichlet(log_eta[k], seed, number, COMPONENTS + int(k))
+        variates.log_dirichlet(log_eta[k], seed, number, streams.COMPONENTS + int(k))
     return log_eta, drawn
 
 
@@ -49,7 +46,7 @@ def draw_noise(problem: Problem, state: State, word_totals: Array, seed: int, nu
     log_eta = np.zeros(problem.n_words)
     noise = np.flatnonzero(state.chosen == 0)
     values = word_totals[noise] + state.lam(problem)[noise]
-    variates.log_dirichlet(values, seed, number, NOISE)
+    variates.log_dirichlet(values, seed, number, streams.NOISE)
     log_eta[noise] = values
     return log_eta
 
@@ -61,7 +58,7 @@ def draw_bursts(
     tables = np.empty_like(problem.counts)
     dpmfs_bursts.draw_tables(
         problem.indptr, problem.words, problem.counts, state.labels, slot, log_eta, log_noise,
-        np.log(state.burst), seed, number, TABLES, tables,
+        np.log(state.burst), seed, number, streams.TABLES, tables,
     )  # fmt: skip
     state = replace(state, tables=tables)
     rng = generator(seed, number, "burst")

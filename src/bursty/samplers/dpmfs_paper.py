@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bursty.kernels import dpmfs_labels, random, variates
+from bursty.kernels import dpmfs_labels, random, streams, variates
 from bursty.samplers import dpmfs, dpmfs_draws
 from bursty.samplers.dpmfs import Chosen, Info, Problem, State, Sums
 
@@ -34,8 +34,8 @@ def sweep(problem: Problem, state: State, steps: Steps, seed: int, number: int) 
     n_components = problem.most
     sums = Sums.of(problem, state, n_components)
     draws = np.empty((2, steps.words))
-    random.uniforms(seed, number, dpmfs.WORDS, draws[0])
-    random.uniforms(seed, number, dpmfs.WORDS + 1, draws[1])
+    random.uniforms(seed, number, streams.WORDS, draws[0])
+    random.uniforms(seed, number, streams.WORDS + 1, draws[1])
     words = (draws[0] * problem.n_words).astype(np.int64)
     chosen = dpmfs.flip_words(problem, state, sums, words, draws[1], gibbs=False)
     changed = int(np.count_nonzero(chosen != state.chosen))
@@ -45,7 +45,7 @@ def sweep(problem: Problem, state: State, steps: Steps, seed: int, number: int) 
     labels = state.labels.copy()
     accepted = dpmfs_labels.metropolis(
         documents.indptr, documents.slots, documents.tables, problem.held, labels, steps.labels,
-        state.share(problem), documents.lam, log_eta, drawn, seed, number, dpmfs.COMPONENTS,
+        state.share(problem), documents.lam, log_eta, drawn, seed, number, streams.COMPONENTS,
     )  # fmt: skip
     state = replace(state, labels=labels)
     if problem.bursty or problem.lam_prior:
@@ -76,7 +76,7 @@ def draw_scale(
     """
     for k in np.flatnonzero(drawn == 0):
         log_eta[k] = documents.lam
-        variates.log_dirichlet(log_eta[k], seed, number, dpmfs.COMPONENTS + int(k))
+        variates.log_dirichlet(log_eta[k], seed, number, streams.COMPONENTS + int(k))
     inside = state.chosen.astype(bool)
     sides = [(problem.lam[inside], log_eta.sum(axis=0), len(log_eta)), (problem.lam[~inside], log_noise[~inside], 1)]
 

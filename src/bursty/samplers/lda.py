@@ -20,18 +20,17 @@ fully collapsed sampler has to take tokens one by one or work with stale counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
-from bursty.kernels import gibbs_lda, threads
-from bursty.samplers.tokens import State, Tokens, random_topics
+from bursty.kernels import gibbs_heldout, gibbs_lda, gibbs_pseudo, streams, threads
+from bursty.samplers.tokens import State, Tokens
 
 Array = np.ndarray[Any, Any]
 
-# Sweeps are numbered from 0; what they draw phi from are the streams of these numbers.
-_PHI = 2**42
 # Words that are worked on at a time.
 _ROWS = 64
 # Gamma draws of tiny shape underflow; this keeps sums above zero.
@@ -53,9 +52,41 @@ class Hyperparameters:
         return len(self.alpha)
 
 
-def init(tokens: Tokens, n_topics: int, seed: int) -> State:
-    """Every token in a topic drawn at random."""
-    return State(tokens, random_topics(tokens, n_topics, seed))
+@dataclass(frozen=True)
+class Topics:
+    """alpha (K) and phi (W x K) given: `bursty.samplers.tokens.Topics`."""
+
+    alpha: Array
+    phi: Array
+
+    @cached_property
+    def shared(self) -> gibbs_lda.Shared:
+        """What kernels take: with ``phi @ alpha``, what a word's tokens are worth before the document has any topic."""
+        smooth = np.empty(len(self.phi))
+        cost = np.arange(len(self.phi) + 1) * np.int64(len(self.alpha))
+        threads.run(gibbs_lda.smooth_sums, cost, self.phi, self.alpha, smooth)
+        return gibbs_lda.Shared(self.alpha, self.phi, smooth)
+
+    def sweep(self, state: State, seed: int, number: int) -> State:
+        """Draw the topic of every token anew given phi; ``number`` names the sweep's random stream."""
+        topics = state.topics.copy()
+        args = state.tokens.documents, topics, self.shared, seed, number
+        threads.run(gibbs_lda.sweep, state.tokens.first, *args)
+        return State(state.tokens, topics)
+
+    def left_to_right(self, tokens: Tokens, seed: int, n_particles: int, n_moves: int) -> Array:
+        """Estimated log-likelihood of each document, as one sequence of words."""
+        out = np.zeros(tokens.chunk.n_documents)
+        args = tokens.documents, self.shared, seed, n_particles, n_moves, out
+        threads.run(gibbs_heldout.lda, tokens.first, *args)
+        return out
+
+    def pseudo_documents(self, theta: Array, seed: int, number: int) -> Array:
+        """All have the same phi: logarithms of word probabilities, W x pseudo documents; nothing is drawn."""
+        out = np.empty((len(self.phi), len(theta)))
+        cost = np.arange(len(out) + 1) * np.int64(theta.size)
+        threads.run(gibbs_pseudo.lda, cost, self.phi, np.ascontiguousarray(theta.T), out)
+        return out
 
 
 def draw_phi(word_topics: Array, beta: Array, seed: int, number: int, *, single: bool = False) -> Array:
@@ -69,7 +100,7 @@ def draw_phi(word_topics: Array, beta: Array, seed: int, number: int, *, single:
     sums = np.empty((len(edges) - 1, phi.shape[1]))
     cost = edges * np.int64(phi.shape[1])
     least = _NEVER_DRAWN if single else _TINY
-    threads.run(gibbs_lda.draw_gammas, cost, word_topics, beta, least, seed, number + _PHI, edges, phi, sums)
+    threads.run(gibbs_lda.draw_gammas, cost, word_topics, beta, least, seed, number + streams.PHI, edges, phi, sums)
     threads.run(gibbs_lda.scale, cost, 1.0 / sums.sum(axis=0), edges, phi)
     return phi
 
@@ -78,21 +109,6 @@ def mean_phi(word_topics: Array, beta: Array) -> Array:
     """Expected word probabilities of the topics given the tokens they have: W x K."""
     phi = word_topics + beta[:, None]
     return phi / phi.sum(axis=0)
-
-
-def sweep(state: State, alpha: Array, phi: Array, seed: int, number: int) -> State:
-    """Draw the topic of every token anew given phi; ``number`` names the sweep's random stream."""
-    topics = state.topics.copy()
-    args = alpha, phi, smooth_sums(phi, alpha), seed, number, state.tokens.keys
-    threads.run(gibbs_lda.sweep, state.tokens.first, *state.tokens.cells, topics, *args)
-    return State(state.tokens, topics)
-
-
-def smooth_sums(phi: Array, alpha: Array) -> Array:
-    """``phi @ alpha``: what a word's tokens are worth before the document has any topic, W."""
-    out = np.empty(len(phi))
-    threads.run(gibbs_lda.smooth_sums, np.arange(len(phi) + 1) * np.int64(len(alpha)), phi, alpha, out)
-    return out
 
 
 def log_topics(state: State, alpha: Array) -> Array:

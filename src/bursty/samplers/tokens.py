@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from bursty.engines import Chunk, Levels
-from bursty.kernels import gibbs_counts, random, threads
+from bursty.kernels import gibbs_counts, random, streams, threads
 
 Array = np.ndarray[Any, Any]
 
 MAX_TOPICS = 65_536
-# Sweeps are numbered from 0; the topics a chain begins with are drawn from this stream.
-_BEGINNING = 2**40
 
 
 @dataclass(frozen=True)
@@ -47,9 +45,9 @@ class Tokens:
         return np.append(0, np.cumsum(self.chunk.lengths, dtype=np.int64))
 
     @property
-    def cells(self) -> tuple[Array, Array, Array, Array]:
-        """What every sweep begins with: where cells begin, their words and counts, where tokens begin."""
-        return self.chunk.indptr, self.chunk.indices, self.chunk.values, self.first
+    def documents(self) -> gibbs_counts.Documents:
+        """What kernels take of them."""
+        return gibbs_counts.Documents(self.chunk.indptr, self.chunk.indices, self.chunk.values, self.first, self.keys)
 
     @cached_property
     def cell_first(self) -> Array:
@@ -94,10 +92,33 @@ class State:
     topics: Array
 
 
+class Topics(Protocol):
+    """A topic model whose parameters are given, as documents see it: each sampler has its own.
+
+    Learning the parameters is the task of a `bursty.inference.mcem.Method`.
+    """
+
+    @property
+    def alpha(self) -> Array:
+        """Weight of each topic: K."""
+
+    def sweep(self, state: State, seed: int, number: int) -> State:
+        """Draw the topic of every token anew, given all the others; ``number`` names the sweep's random stream."""
+
+    def left_to_right(self, tokens: Tokens, seed: int, n_particles: int, n_moves: int) -> Array:
+        """Estimated log-likelihood of each document, as one sequence of words."""
+
+    def pseudo_documents(self, theta: Array, seed: int, number: int) -> Array:
+        """Log word probabilities of pseudo documents with these topic mixtures (in rows): W x their number.
+
+        ``number`` is that of the first, and names its random stream.
+        """
+
+
 def random_topics(tokens: Tokens, n_topics: int, seed: int) -> Array:
     """A topic for each token, each as likely; from the document's own stream."""
     topics = np.empty(int(tokens.first[-1]), dtype=topic_type(n_topics))
-    threads.run(random.choices, tokens.first, tokens.first, seed, _BEGINNING, tokens.keys, n_topics, topics)
+    threads.run(random.choices, tokens.first, tokens.first, seed, streams.BEGINNING, tokens.keys, n_topics, topics)
     return topics
 
 

@@ -1,0 +1,113 @@
+"""DCMLDA as Monte Carlo EM sees it: sweeps that give statistics, and the M step.
+
+The M step is the DCM's own: for alpha the "documents" are the topic counts n_dk of each document, for beta_k the words
+that each document gave to topic k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bursty.engines import Chunk, Levels
+from bursty.families.dcm import solve_urns
+from bursty.families.sparse_urns import PairUrns
+from bursty.inference.mcem import Chains
+from bursty.inference.topics import lda
+from bursty.inference.topics.base import FLOOR, NO_LEVELS, TopicStatistics, learn_alpha, mixture_levels
+from bursty.samplers import lda as lda_sampler
+from bursty.samplers.dcmlda import Hyperparameters, log_joint
+from bursty.samplers.tokens import State, Tokens
+
+Array = np.ndarray[Any, Any]
+
+# A chain starts from so many sweeps of LDA with this beta.
+_START_SWEEPS, _START_BETA = 20, 0.1
+
+
+@dataclass(frozen=True)
+class DCMLDAStatistics(TopicStatistics):
+    """And what beta is learned from: documents by (pair of word and topic, tokens of it)."""
+
+    words: Levels
+
+    def sizes(self) -> Levels:
+        """Documents by tokens in topic k: the mixtures once more, as a table with a column for each topic."""
+        values, places = np.unique(self.mixtures.values, return_inverse=True)
+        weights = np.zeros((len(values), self.mixtures.n_items))
+        weights[places, self.mixtures.items] = self.mixtures.weights[:, 0]
+        return Levels(np.zeros_like(values), values, weights, 1)
+
+
+@dataclass(frozen=True)
+class Method:
+    """DCMLDA: one beta a topic."""
+
+    learn: bool = True
+
+    def sweeps(self, chains: Chains, params: Hyperparameters, n_sweeps: int) -> DCMLDAStatistics:
+        """Documents are independent given alpha and beta, so each chunk makes all its sweeps in one go."""
+        numbers = range(chains.number, chains.number + n_sweeps)
+        return chains.move(sweeps, n_sweeps, params=params, numbers=numbers, learn=self.learn)
+
+    def update(self, stats: DCMLDAStatistics, params: Hyperparameters) -> Hyperparameters:
+        """The DCM's maximum, for alpha and for every topic's beta."""
+        if not self.learn:
+            return params
+        return Hyperparameters(learn_alpha(stats), learn_beta(stats, params.beta))
+
+    def of_stream(self, mean: DCMLDAStatistics, n_documents: int) -> DCMLDAStatistics:
+        """Words that one document alone gave a topic are known by their weight: as if all documents were the mean."""
+        return mean * n_documents
+
+
+def sweeps(
+    chunk: Chunk,
+    offset: int,
+    topics: Array,
+    params: Hyperparameters,
+    seed: int,
+    numbers: range,
+    learn: bool,
+) -> tuple[Array, DCMLDAStatistics]:
+    """New topics of a chunk's tokens after sweeps of these numbers, and their statistics."""
+    state = State(Tokens.numbered(chunk, offset), topics)
+    for number in numbers:
+        state = params.sweep(state, seed, number)
+    total = float(log_joint(state, params).sum())
+    return state.topics, statistics(state, params.n_topics, total, learn)
+
+
+def statistics(state: State, n_topics: int, log_joint: float = 0.0, learn: bool = True) -> DCMLDAStatistics:
+    """What the M step needs of a chunk (nothing but the log-likelihood where it learns nothing)."""
+    if not learn:
+        return DCMLDAStatistics(NO_LEVELS, NO_LEVELS, log_joint, NO_LEVELS)
+    mixtures = mixture_levels(state.tokens.document_topics(state.topics, n_topics))
+    return DCMLDAStatistics(*mixtures, log_joint, state.tokens.word_levels(state.topics, n_topics))
+
+
+def start(chains: Chains, alpha: Array, n_words: int) -> Hyperparameters:
+    """Where DCMLDA begins: some sweeps of LDA sort the tokens into topics, and beta is learned from these."""
+    even = lda_sampler.Hyperparameters(alpha, np.full(n_words, _START_BETA))
+    lda.Method().sweeps(chains, even, _START_SWEEPS)
+    stats = chains.sum(begin_statistics, n_topics=chains.n_topics)
+    begin = np.full((n_words, chains.n_topics), _START_BETA)
+    return Hyperparameters(alpha, chains.documents.here(learn_beta, stats, begin, exact=True))
+
+
+def begin_statistics(chunk: Chunk, offset: int, topics: Array, n_topics: int) -> DCMLDAStatistics:
+    """The same of a chunk whose topics are given."""
+    return statistics(State(Tokens.numbered(chunk, offset), topics), n_topics)
+
+
+def learn_beta(stats: DCMLDAStatistics, last: Array, *, exact: bool = False) -> Array:
+    """Every topic's weights of the words, of greatest likelihood, plus a share of them for words it has not had."""
+    urns = PairUrns(stats.words, last.shape[1])
+    beta = solve_urns(urns, stats.sizes(), None if exact else last)
+    s = beta.sum(axis=0)
+    beta += np.maximum(urns.unseen(), FLOOR) * s / len(beta)
+    lost = s == 0
+    beta[:, lost] = last[:, lost]
+    return beta

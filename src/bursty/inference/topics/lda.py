@@ -1,0 +1,107 @@
+"""LDA as Monte Carlo EM sees it: sweeps that give statistics, and the M step.
+
+The M step is the DCM's own: for alpha the "documents" are the topic counts n_dk of each document, for beta they are the
+topics' word counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bursty.engines import Chunk, Levels
+from bursty.families.dcm import maximise_alpha
+from bursty.inference.mcem import Chains
+from bursty.inference.topics.base import FLOOR, NO_LEVELS, TopicStatistics, learn_alpha, mixture_levels, symmetric
+from bursty.samplers.lda import Hyperparameters, Topics, draw_phi, log_topics, log_words
+from bursty.samplers.tokens import State, Tokens, count_type
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class LDAStatistics(TopicStatistics):
+    """And what beta is learned from: topics by (word, tokens of it), by tokens; tokens of word and topic, W x K."""
+
+    words: Levels
+    sizes: Levels
+    word_topics: Array
+
+
+@dataclass(frozen=True)
+class Method:
+    """LDA.
+
+    ``learn`` is "nothing", "symmetric" (a number for alpha, one for beta) or "all" (K and W of them); ``phi`` the word
+    probabilities of topics that stay as they are (W x K, single precision), for new documents.
+    """
+
+    learn: str = "nothing"
+    phi: Array | None = None
+
+    def sweeps(self, chains: Chains, params: Hyperparameters, n_sweeps: int) -> LDAStatistics:
+        """All chunks share phi, so they go sweep by sweep."""
+        documents, word_topics = chains.documents, _count_words(chains)
+        dtype = count_type(int(documents.n_tokens))
+        for _ in range(n_sweeps):
+            phi = self.phi
+            if phi is None:
+                phi = documents.here(draw_phi, word_topics, params.beta, chains.seed, chains.number, single=True)
+            model = Topics(params.alpha, phi)
+            word_topics = chains.move(sweep, 1, model=model, number=chains.number, dtype=dtype)
+        chains.counted = chains.topics, word_topics
+        learns = self.learn != "nothing"
+        of_documents = chains.sum(mixtures, alpha=params.alpha, learn=learns)
+        log_joint = of_documents.log_joint + log_words(word_topics, params.beta)
+        words = mixture_levels(word_topics.T.astype(np.int64)) if learns else (NO_LEVELS, NO_LEVELS)
+        return LDAStatistics(of_documents.mixtures, of_documents.lengths, log_joint, *words, word_topics)
+
+    def update(self, stats: LDAStatistics, params: Hyperparameters) -> Hyperparameters:
+        """Maximum likelihood, symmetric or not."""
+        if self.learn == "nothing":
+            return params
+        if self.learn == "symmetric":
+            return Hyperparameters(
+                symmetric(stats.mixtures, stats.lengths, params.alpha), symmetric(stats.words, stats.sizes, params.beta)
+            )
+        beta = maximise_alpha(stats.words, stats.sizes)[:, 0]
+        return Hyperparameters(learn_alpha(stats), beta + FLOOR * beta.sum() / len(beta))
+
+    def of_stream(self, mean: LDAStatistics, n_documents: int) -> LDAStatistics:
+        """Topics are as sure as all the documents make them: their words are counted as if all were like the mean."""
+        word_topics = mean.word_topics * n_documents
+        learns = self.learn != "nothing"
+        words = mixture_levels(np.rint(word_topics.T).astype(np.int64)) if learns else (NO_LEVELS, NO_LEVELS)
+        return replace(mean, words=words[0], sizes=words[1], word_topics=word_topics)
+
+
+def sweep(
+    chunk: Chunk, offset: int, topics: Array, model: Topics, seed: int, number: int, dtype: Any
+) -> tuple[Array, Array]:
+    """New topics of a chunk's tokens, and their words."""
+    state = model.sweep(State(Tokens.numbered(chunk, offset), topics), seed, number)
+    return state.topics, state.tokens.word_topics(state.topics, len(model.alpha), dtype)
+
+
+def _count_words(chains: Chains) -> Array:
+    """Tokens of each word and topic, W x K; those of the last sweep are known."""
+    if chains.counted is not None and chains.counted[0] is chains.topics:
+        word_topics: Array = chains.counted[1]
+        return word_topics
+    dtype = count_type(int(chains.documents.n_tokens))
+    return np.asarray(chains.sum(word_topics_of, n_topics=chains.n_topics, dtype=dtype))
+
+
+def word_topics_of(chunk: Chunk, offset: int, topics: Array, n_topics: int, dtype: Any) -> Array:
+    """Tokens of each word and topic in a chunk: W x K."""
+    return Tokens.numbered(chunk, offset).word_topics(topics, n_topics, dtype)
+
+
+def mixtures(chunk: Chunk, offset: int, topics: Array, alpha: Array, learn: bool) -> TopicStatistics:
+    """What alpha is learned from, of a chunk."""
+    state = State(Tokens.numbered(chunk, offset), topics)
+    total = float(log_topics(state, alpha).sum())
+    levels = mixture_levels(state.tokens.document_topics(topics, len(alpha))) if learn else (NO_LEVELS, NO_LEVELS)
+    return TopicStatistics(*levels, total)
