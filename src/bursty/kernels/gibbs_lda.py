@@ -18,9 +18,9 @@ import numpy as np
 
 from bursty.kernels import random
 from bursty.kernels.compile import kernel
-from bursty.kernels.gibbs_gammas import alike, whole_gamma
 from bursty.kernels.polya import log_rising
 from bursty.kernels.prefetch import prefetch
+from bursty.kernels.variates import alike, whole_gamma
 
 Array = np.ndarray[Any, Any]
 

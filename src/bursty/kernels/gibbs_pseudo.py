@@ -4,7 +4,7 @@
 
 A Dirichlet draw is gamma variates over their sum, and a gamma variate splits as its shape does, beta_wk = floor_k +
 b_wk (see `gibbs_dcmlda`, whose names these are). The shapes b_wk are few, and of the many variates of the tiny shape
-floor_k nearly all underflow and need not be drawn (`gibbs_gammas.alike`).
+floor_k nearly all underflow and need not be drawn (`variates.alike`).
 
 Every pseudo document has a number, which names its random streams.
 """
@@ -17,9 +17,8 @@ import numpy as np
 
 from bursty.kernels import random
 from bursty.kernels.compile import kernel
-from bursty.kernels.gibbs_gammas import alike, gamma
 from bursty.kernels.streams import PSEUDO_MIXTURES, PSEUDO_WORDS
-from bursty.kernels.variates import log_dirichlet
+from bursty.kernels.variates import alike, gamma, log_dirichlet
 
 # Below this, variates and probabilities underflow.
 _TINY = 1e-300

@@ -113,6 +113,13 @@ def uniforms(seed, sweep, document, out):
 
 
 @kernel
+def keys(numbers, out):
+    """A key for each number: ``combine(0, number)``."""
+    for i in range(len(numbers)):
+        out[i] = combine(0, numbers[i])
+
+
+@kernel
 def document_keys(indptr, words, counts, out, start, stop):
     """A number for each document that depends on what it holds and not on where it stands."""
     for document in range(start, stop):

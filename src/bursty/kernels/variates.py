@@ -2,6 +2,9 @@
 
 Each takes the number of the next draw of its stream and gives back the number after the last one it used, so that what
 a stream gives depends on its key alone.
+
+Of the gamma variates of Dirichlet draws over many words most have shapes far below 1, and are too small to matter:
+`alike` draws only those that do. `log_gamma` is for the few that must be told apart however small they are.
 """
 
 from __future__ import annotations
@@ -12,6 +15,9 @@ import numpy as np
 
 from bursty.kernels.compile import kernel
 from bursty.kernels.random import stream, uniform
+
+# Up to this shape the logarithm of a product is faster than rejection.
+_FEW = 12
 
 
 @kernel
@@ -60,3 +66,98 @@ def log_dirichlet(values, seed, sweep, name):
     total = largest + math.log(total)
     for j in range(len(values)):
         values[j] -= total
+
+
+@kernel
+def gamma(shape, key, step, draw):
+    """A gamma variate of any shape, and the number of the next draw."""
+    if shape >= 1.0:
+        return large_gamma(shape, np.uint64(key), np.uint64(step), draw)
+    return small_gamma(shape, np.uint64(key), np.uint64(step), draw)
+
+
+@kernel
+def alike(shape, n_items, least, key, step, draw, items, values):
+    """Gamma variates of one shape for so many items: those above ``least``.
+
+    Their items and values go to the arrays; gives their number and that of the next draw. Where the shape is small
+    nearly all are below, and the others are found by jumps from one to the next.
+    """
+    n = 0
+    if shape >= 1.0:
+        for item in range(n_items):
+            items[item] = item
+            values[item], draw = large_gamma(shape, np.uint64(key), np.uint64(step), draw)
+        return n_items, draw
+    # How often the first try of `small_gamma` is below.
+    log_below = shape * math.log(least) - math.log(1.0 + shape / math.e)
+    below, item = math.exp(log_below), -1
+    while True:
+        jump = math.log(1.0 - uniform(np.uint64(key), np.uint64(step), draw)) / log_below
+        item += 1 + int(min(jump, n_items))
+        if item >= n_items:
+            return n, draw + 1
+        x = _candidate((1.0 - below) * uniform(np.uint64(key), np.uint64(step), draw + 1), shape)
+        v = uniform(np.uint64(key), np.uint64(step), draw + 2)
+        draw += 3
+        if not _accepted(x, v, shape):
+            x, draw = small_gamma(shape, np.uint64(key), np.uint64(step), draw)
+        if x > least:
+            items[n], values[n] = item, x
+            n += 1
+
+
+@kernel
+def whole_gamma(shape, key, step, draw):
+    """A gamma variate whose shape is a whole number, and the number of the next draw."""
+    if shape > _FEW:
+        return large_gamma(np.float64(shape), np.uint64(key), np.uint64(step), draw)
+    product = 1.0
+    for _ in range(int(shape)):
+        product *= 1.0 - uniform(np.uint64(key), np.uint64(step), draw)
+        draw += 1
+    return -math.log(product), draw
+
+
+@kernel
+def small_gamma(shape, key, step, draw):
+    """A gamma variate of shape below 1 (Ahrens and Dieter 1974, algorithm GS), and the number of the next draw."""
+    while True:
+        x = _candidate(uniform(np.uint64(key), np.uint64(step), draw), shape)
+        v = uniform(np.uint64(key), np.uint64(step), draw + 1)
+        draw += 2
+        if _accepted(x, v, shape):
+            return x, draw
+
+
+@kernel
+def _candidate(u, shape):
+    """At most 1 where u is, else above 1."""
+    bound = 1.0 + shape / math.e
+    u = bound * (1.0 - u)
+    return math.exp(math.log(u) / shape) if u <= 1.0 else -math.log((bound - u) / shape)
+
+
+@kernel
+def _accepted(x, v, shape):
+    """With probability exp(-x) up to 1 (where 1 - x, which is below it, nearly always decides), x^(shape - 1) above."""
+    if x <= 1.0:
+        return v < 1.0 - x or v <= math.exp(-x)
+    return v <= math.exp((shape - 1.0) * math.log(x))
+
+
+@kernel
+def large_gamma(shape, key, step, draw):
+    """A gamma variate of shape 1 or more (Marsaglia and Tsang 2000), and the number of the next draw."""
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        x, draw = normal(np.uint64(key), np.uint64(step), draw)
+        u = 1.0 - uniform(np.uint64(key), np.uint64(step), draw)
+        draw += 1
+        v = 1.0 + c * x
+        if v > 0.0:
+            v = v * v * v
+            square = x * x
+            if u < 1.0 - 0.0331 * square * square or math.log(u) < 0.5 * square + d * (1.0 - v + math.log(v)):
+                return d * v, draw

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from bursty.engines import Chunk
 from bursty.families.base import Family, Parameters, Statistics
+from bursty.kernels import random
 from bursty.models.classify.calibration import Fitted, document_features, fit_temperature
 from bursty.models.classify.evidence import condensed, word_sums
 from bursty.models.classify.labels import Targets
@@ -75,11 +76,10 @@ class Sample:
 
 
 def scrambled(numbers: Array) -> Array:
-    """Pseudo-random keys of whole numbers (the output function of splitmix64)."""
-    z = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    """Pseudo-random keys of whole numbers (`bursty.kernels.random`)."""
+    out = np.empty(len(numbers), dtype=np.uint64)
+    random.keys(numbers, out)
+    return out
 
 
 @dataclass(frozen=True)
