@@ -10,7 +10,8 @@ This folder may import `bursty.storage`, `bursty.validation` and nothing else of
 
 from __future__ import annotations
 
-from bursty.corpus.core import Corpus, Description
+from bursty.corpus.core import Corpus
+from bursty.corpus.description import Description
 from bursty.corpus.read import read_corpus, read_parts
 from bursty.corpus.shards import ShardedCorpus, write_shards
 from bursty.corpus.text import TextOptions, count_texts

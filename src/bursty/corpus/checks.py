@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.corpus.labels import encode_labels, strings
+from bursty.corpus.texts import Texts
 from bursty.sparse import as_csr
 
 Array = np.ndarray[Any, Any]
@@ -93,6 +94,20 @@ def check_metadata(metadata: Mapping[str, Any] | None, n_documents: int) -> dict
             raise TypeError(f"metadata {name!r} must be numbers, dates or strings, not {column.dtype}")
         columns[str(name)] = column
     return columns
+
+
+def check_texts(texts: Sequence[str] | None, n_documents: int) -> Texts | None:
+    """One text per document."""
+    if texts is None:
+        return None
+    if isinstance(texts, str) or len(texts) != n_documents:
+        raise ValueError(f"texts has {len(texts)} entries for {n_documents} documents: give one per document")
+    if isinstance(texts, Texts):
+        return texts
+    for number, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"texts must be strings, but text {number} is {type(text).__name__}")
+    return Texts.of(texts)
 
 
 def check_rows(documents: Any, n_documents: int) -> Array:

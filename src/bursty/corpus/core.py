@@ -13,7 +13,6 @@ Every method gives a new corpus whose rows are still aligned; nothing is changed
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -29,43 +28,16 @@ from bursty.corpus.checks import (
     check_labels,
     check_metadata,
     check_rows,
+    check_texts,
     check_vocabulary,
 )
+from bursty.corpus.description import Description, describe
 from bursty.corpus.labels import label_table, strings
 from bursty.corpus.splitting import split_rows
+from bursty.corpus.texts import Texts
 from bursty.validation import check_counts
 
 Array = np.ndarray[Any, Any]
-
-
-@dataclasses.dataclass(frozen=True)
-class Description:
-    """What `Corpus.describe` gives: a corpus in a few numbers."""
-
-    documents: int
-    words: int
-    tokens: int
-    mean_length: float
-    sparsity: float
-    burstiness: float
-    empty_documents: int
-    classes: int
-
-    def as_dict(self) -> dict[str, int | float]:
-        """The same numbers as a plain dictionary."""
-        return dataclasses.asdict(self)
-
-    def __str__(self) -> str:
-        return (
-            f"documents        {self.documents:,}\n"
-            f"words            {self.words:,}\n"
-            f"tokens           {self.tokens:,}\n"
-            f"mean length      {self.mean_length:,.1f}\n"
-            f"sparsity         {self.sparsity:.4%} of the cells are zero\n"
-            f"burstiness       {self.burstiness:.2f} tokens a distinct word of a document\n"
-            f"empty documents  {self.empty_documents:,}\n"
-            f"classes          {self.classes:,}"
-        )
 
 
 class Corpus:
@@ -91,6 +63,8 @@ class Corpus:
         More columns with one value per document: dates, authors, prices.
     info : mapping, optional
         Facts about the whole corpus that JSON can hold, such as ``name`` and ``note``.
+    texts : sequence of str, optional
+        One text per document, from which reports show excerpts. Kept compressed, on disk where it is large.
 
     See Also
     --------
@@ -121,6 +95,7 @@ class Corpus:
         label_matrix: Any = None,
         metadata: Mapping[str, Any] | None = None,
         info: Mapping[str, Any] | None = None,
+        texts: Sequence[str] | None = None,
     ) -> None:
         if labels is not None and label_matrix is not None:
             raise ValueError("give labels (one a document) or label_matrix (any number a document), not both")
@@ -136,6 +111,7 @@ class Corpus:
             self._label_matrix, self._label_names = check_label_matrix(label_matrix, label_names, n_documents)
         self._metadata = check_metadata(metadata, n_documents)
         self._info = dict(info or {})
+        self._texts = check_texts(texts, n_documents)
 
     @classmethod
     def from_texts(
@@ -296,6 +272,15 @@ class Corpus:
         return MappingProxyType(self._info)
 
     @property
+    def texts(self) -> Texts | None:
+        """One text per document, read when asked for; None where the corpus was made without."""
+        return self._texts
+
+    def without_texts(self) -> Corpus:
+        """The same corpus without its texts, for data that must not be shown."""
+        return self._replace(texts=None)
+
+    @property
     def n_documents(self) -> int:
         """Number of documents."""
         return int(self._counts.shape[0])
@@ -329,6 +314,7 @@ class Corpus:
             counts=self._counts[rows],
             ids=self.ids[rows],
             metadata={name: column[rows] for name, column in self._metadata.items()},
+            texts=None if self._texts is None else self._texts.select(rows),
             **target,
         )
 
@@ -406,19 +392,7 @@ class Corpus:
         Burstiness is tokens over distinct pairs of document and word: 1 when no word ever comes twice in a
         document.
         """
-        counts = self._counts
-        tokens = int(counts.sum(dtype=np.int64))
-        cells = counts.shape[0] * counts.shape[1]
-        return Description(
-            documents=len(self),
-            words=self.n_words,
-            tokens=tokens,
-            mean_length=tokens / len(self),
-            sparsity=1.0 - counts.nnz / cells,
-            burstiness=tokens / counts.nnz if counts.nnz else float("nan"),
-            empty_documents=int(np.count_nonzero(np.diff(counts.indptr) == 0)),
-            classes=0 if self._label_names is None else len(self._label_names),
-        )
+        return describe(self._counts, 0 if self._label_names is None else len(self._label_names))
 
     def with_labels(
         self, labels: Sequence[Any] | Array | None, label_names: Sequence[str] | Array | None = None
@@ -446,6 +420,7 @@ class Corpus:
             "label_matrix": self._label_matrix,
             "metadata": self._metadata,
             "info": self._info,
+            "texts": self._texts,
         }
         made = Corpus(**(kept | changes))
         made._has_words = self._has_words

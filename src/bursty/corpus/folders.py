@@ -66,7 +66,7 @@ def read_folder(
     if has_classes:
         codes, label_names = encode_labels([short.split("/", 1)[0] for short in ids])
         labels = {"labels": codes, "label_names": label_names}
-    corpus = Corpus(counts, vocabulary, ids=ids, **labels)
+    corpus = Corpus(counts, vocabulary, ids=ids, texts=builder.texts, **labels)
     return corpus if np.all(np.diff(order) == 1) else corpus.select(order)
 
 

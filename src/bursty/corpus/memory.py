@@ -29,7 +29,7 @@ def from_texts(
     options: Mapping[str, Any],
 ) -> Corpus:
     """See `Corpus.from_texts`."""
-    text_options = _text_options(options)
+    text_options = _text_options({"keep_texts": True, **options})
     if isinstance(texts, str | bytes):
         raise TypeError("texts is a single string: give a list of documents, such as [first, second]")
     documents, leading = iter(texts), []
@@ -50,12 +50,13 @@ def from_texts(
         ids=None if ids is None else [str(one) for one in ids],
         labels=None if labels is None else _labels(labels),
         metadata={name: tidy_column(list(column)) for name, column in (metadata or {}).items()},
+        texts=builder.texts,
     )
 
 
 def from_frame(frame: Any, roles: Mapping[str, Any], options: Mapping[str, Any]) -> Corpus:
     """See `Corpus.from_frame`."""
-    text_options = _text_options(options)
+    text_options = _text_options({"keep_texts": True, **options})
     try:
         table = nw.from_native(frame, eager_only=True)
     except TypeError:

@@ -54,6 +54,7 @@ class ReadOptions(TypedDict, total=False):
     min_df: float
     max_df: float
     drop_most_common: int
+    keep_texts: bool
 
 
 def read_corpus(path: str | os.PathLike[str], format: str | None = None, **options: Unpack[ReadOptions]) -> Corpus:
@@ -108,6 +109,8 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
         Texts: what a word is; see `bursty.corpus.TextOptions`.
     min_df, max_df, drop_most_common
         Which words stay; see `Corpus.filter_words`.
+    keep_texts : bool
+        Texts: keep them beside the counts, compressed, so that reports show excerpts; False by default.
 
     Returns
     -------

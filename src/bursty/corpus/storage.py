@@ -7,6 +7,7 @@
 | `ids.bytes`, `ids.ends` | the documents' names |
 | `labels`, or `classes.indices` and `classes.indptr` | one class a document, or any number |
 | `metadata.<n>`, or `.bytes` and `.ends` | the n-th column |
+| `texts.data`, `texts.ends`, `texts.lengths` | compressed blocks of the texts, where they are kept |
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.corpus.core import Corpus
+from bursty.corpus.texts import Texts
 from bursty.sparse import check_csr
 from bursty.storage import pack_strings, read_arrays, unpack_strings, write_arrays
 
@@ -25,6 +27,7 @@ Array = np.ndarray[Any, Any]
 
 KIND = "corpus"
 SUFFIX = ".bcorpus"
+_TEXTS = ("data", "ends", "lengths")
 
 
 def save_corpus(corpus: Corpus, path: str | Path) -> Path:
@@ -65,6 +68,8 @@ def take_apart(corpus: Corpus) -> tuple[dict[str, Any], dict[str, Array]]:
             _put_strings(arrays, f"metadata.{number}", column)
         else:
             arrays[f"metadata.{number}"] = column
+    if corpus.texts is not None:
+        arrays |= {f"texts.{part}": array for part, array in corpus.texts.pack().items()}
     manifest = {
         "documents": len(corpus),
         "words": corpus.n_words,
@@ -103,6 +108,7 @@ def rebuild(manifest: dict[str, Any], arrays: dict[str, Array]) -> Corpus:
         label_matrix=matrix,
         metadata={name: _objects(column) for name, column in metadata.items()},
         info=manifest["info"],
+        texts=Texts.unpack(*(arrays[f"texts.{part}"] for part in _TEXTS)) if "texts.data" in arrays else None,
     )
 
 

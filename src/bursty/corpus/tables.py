@@ -104,6 +104,7 @@ def read_table(
         vocabulary,
         ids=ids if picked[2] is not None else None,
         metadata={column: tidy_column(values) for column, values in kept.items()},
+        texts=builder.texts,
         **(_labels(labels, label_separator) if picked[1] is not None else {}),
     )
 

@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.corpus.labels import strings
+from bursty.corpus.texts import Texts, TextWriter
 from bursty.corpus.words import keep_words, select_words
 
 Array = np.ndarray[Any, Any]
@@ -52,7 +53,9 @@ class TextOptions:
     min_df, max_df : int or float
         Keep the words of at least and at most so many documents (int) or such a share of them (float).
     drop_most_common : int
-        Leave out so many of the most common words; [Madsen2005] leaves out 500.
+        Leave out this many of the most common words; [Madsen2005] leaves out 500.
+    keep_texts : bool
+        Keep the texts beside the counts (`Corpus.texts`), compressed, so that reports can show excerpts.
     """
 
     lowercase: bool = True
@@ -65,6 +68,7 @@ class TextOptions:
     min_df: float = 1
     max_df: float = 1.0
     drop_most_common: int = 0
+    keep_texts: bool = False
 
     @classmethod
     def names(cls) -> frozenset[str]:
@@ -126,6 +130,7 @@ class CountBuilder:
         self._data: list[Array] = []
         self._lengths: list[Array] = []
         self._texts: list[Any] = []
+        self._writer = TextWriter() if options.keep_texts else None
         self._characters = 0
 
     def append(self, text: Any) -> None:
@@ -143,6 +148,9 @@ class CountBuilder:
 
     def add(self, texts: Sequence[Any]) -> None:
         """Count a block of documents."""
+        if self._writer is not None:
+            for text in texts:
+                self._writer.append(text if isinstance(text, str) else " ".join(text))
         tokens, ends = array("i"), array("q", [0])
         for text in texts:
             tokens.extend(self._positions(self._analyze(text)))
@@ -155,6 +163,11 @@ class CountBuilder:
         self._indices.append(block.indices)
         self._data.append(block.data)
         self._lengths.append(np.diff(block.indptr))
+
+    @property
+    def texts(self) -> Texts | None:
+        """What was counted, where the options say that it is kept; after `finish`."""
+        return None if self._writer is None else self._writer.finish()
 
     def finish(self) -> tuple[sp.csr_array, Array]:
         """The table of counts and the vocabulary: sorted, unless it was given."""
