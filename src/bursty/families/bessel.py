@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
+from numpy.polynomial.polynomial import polyval
 from scipy.special import gammaln, ive
 
 Array = np.ndarray[Any, Any]
@@ -22,16 +23,31 @@ _SMALL_ORDER = 10.0
 _N_TERMS = 12
 
 
-def _debye_polynomials(n_terms: int) -> list[Polynomial]:
-    """u_1, u_2, ... by ``u_{k+1} = t^2 (1 - t^2) u_k' / 2 + (1/8) int_0^t (1 - 5 r^2) u_k(r) dr``."""
-    polynomials = [Polynomial([1.0])]
+def _debye_coefficients(n_terms: int) -> tuple[Array, Array]:
+    """Coefficients of u_1, u_2, ... and v_1, v_2, ..., one column per polynomial (Abramowitz & Stegun 9.3.9 to 9.3.14).
+
+    ``u_{k+1} = t^2 (1 - t^2) u_k' / 2 + (1/8) int_0^t (1 - 5 r^2) u_k(r) dr`` and
+    ``v_{k+1} = u_{k+1} + t (t^2 - 1) (u_k / 2 + t u_k')``.
+    """
+    last, values, slopes = Polynomial([1.0]), [], []
     for _ in range(n_terms):
-        u = polynomials[-1]
-        polynomials.append(Polynomial([0, 0, 0.5, 0, -0.5]) * u.deriv() + (Polynomial([0.125, 0, -0.625]) * u).integ())
-    return polynomials[1:]
+        slope = last.deriv()
+        u = Polynomial([0, 0, 0.5, 0, -0.5]) * slope + (Polynomial([0.125, 0, -0.625]) * last).integ()
+        v = u + Polynomial([0, -1, 0, 1]) * (0.5 * last + Polynomial([0, 1]) * slope)
+        values.append(u.coef)
+        slopes.append(v.coef)
+        last = u
+    size = max(len(coefficients) for coefficients in values + slopes)
+    padded = [[np.pad(c, (0, size - len(c))) for c in each] for each in (values, slopes)]
+    return np.stack(padded[0], axis=1), np.stack(padded[1], axis=1)
 
 
-_DEBYE = _debye_polynomials(_N_TERMS)
+_DEBYE, _DEBYE_SLOPES = _debye_coefficients(_N_TERMS)
+
+
+def _expansion(coefficients: Array, order: float, t: Array) -> Array:
+    """``sum_k p_k(t) / order^k`` of the polynomials p_1, p_2, ... with these coefficients: one polynomial in t."""
+    return polyval(t, coefficients @ order ** -np.arange(1.0, _N_TERMS + 1))
 
 
 def log_iv(order: float, z: Array) -> Array:
@@ -49,8 +65,8 @@ def _uniform(order: float, z: Array) -> Array:
     root = np.hypot(1.0, ratio)
     eta = root + np.log(ratio) - np.log1p(root)
     t = 1.0 / root
-    correction = sum(u(t) / order**k for k, u in enumerate(_DEBYE, start=1))
-    return order * eta - 0.5 * np.log(2 * np.pi * order) - 0.5 * np.log(root) + np.log1p(correction)
+    correction = np.log1p(_expansion(_DEBYE, order, t))
+    return order * eta - 0.5 * np.log(2 * np.pi * order) - 0.5 * np.log(root) + correction
 
 
 def _small_order(order: float, z: Array) -> Array:
@@ -95,11 +111,5 @@ def _uniform_ratio(order: float, z: Array) -> Array:
     ratio = z / order
     root = np.hypot(1.0, ratio)
     t = 1.0 / root
-    value, slope = 1.0 + np.zeros_like(t), 1.0 + np.zeros_like(t)
-    before = Polynomial([1.0])
-    for k, u in enumerate(_DEBYE, start=1):
-        v = u(t) + t * (t**2 - 1.0) * (0.5 * before(t) + t * before.deriv()(t))
-        value += u(t) / order**k
-        slope += v / order**k
-        before = u
+    value, slope = (1.0 + _expansion(each, order, t) for each in (_DEBYE, _DEBYE_SLOPES))
     return (root * slope / value - 1.0) / ratio
