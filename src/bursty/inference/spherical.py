@@ -26,6 +26,17 @@ def tfidf_directions(documents: Documents) -> Column:
     return documents.keep(_directions, idf=1.0 + np.log((1.0 + documents.n_documents) / (1.0 + df)))
 
 
+def hellinger_directions(documents: Documents) -> Column:
+    """Square roots of each document's proportions, which are unit vectors: the distance between two of them is
+    Hellinger's."""
+    return documents.keep(_roots)
+
+
+def _roots(chunk: Chunk) -> Array:
+    rows = np.repeat(np.arange(chunk.n_documents), np.diff(chunk.indptr))
+    return np.sqrt(chunk.values / chunk.lengths[rows])
+
+
 def _directions(chunk: Chunk, idf: Array) -> Array:
     values = (1.0 + np.log(chunk.values)) * idf[chunk.indices]
     rows = np.repeat(np.arange(chunk.n_documents), np.diff(chunk.indptr))

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from bursty.engines import Assignment, Chunk
+from bursty.engines import Assignment, Chunk, Column
 from bursty.families.base import Family, Statistics
+from bursty.inference import lsa, points
 from bursty.inference.em import FLOOR, Problem, State
-from bursty.inference.spherical import spherical_kmeans, tfidf_directions
+from bursty.inference.spherical import hellinger_directions, spherical_kmeans, tfidf_directions
 
 Array = np.ndarray[Any, Any]
 
@@ -22,6 +23,9 @@ Array = np.ndarray[Any, Any]
 #: least twice); the run whose documents lie nearest their centres is kept.
 KMEANS_RUNS = 10
 KMEANS_WORK = 1e8
+#: Runs of k-means in the space of a start, and the dimensions of that space (more where there are more clusters).
+SPACE_RUNS = 30
+SPACE_RANK = 50
 #: A document's own cluster gets this much of it at the start, all components share the rest.
 CONFIDENCE = 0.9
 
@@ -41,11 +45,35 @@ def kmeans(problem: Problem, rng: np.random.Generator) -> State:
     directions = tfidf_directions(documents)
     runs = (spherical_kmeans(documents, directions, n_components, rng) for _ in range(n_runs))
     labels, _ = max(runs, key=lambda run: run[1])
+    return _softened(problem, labels)
+
+
+def in_tfidf_space(problem: Problem, rng: np.random.Generator) -> State:
+    """The best of many runs of spherical k-means in the space of the leading singular vectors of tf-idf, softened."""
+    return _in_space(problem, tfidf_directions(problem.documents), rng)
+
+
+def in_hellinger_space(problem: Problem, rng: np.random.Generator) -> State:
+    """The same with square roots of proportions: for tables with few columns, most of them filled."""
+    return _in_space(problem, hellinger_directions(problem.documents), rng)
+
+
+def _in_space(problem: Problem, directions: Column, rng: np.random.Generator) -> State:
+    documents, n_components = problem.documents, problem.n_components
+    where = lsa.coordinates(documents, directions, max(SPACE_RANK, n_components), rng)
+    return _softened(problem, points.kmeans(documents, where, n_components, rng, SPACE_RUNS, points.MAX_ITER))
+
+
+def _softened(problem: Problem, labels: Column) -> State:
+    """The M step of responsibilities that trust a labelling, but not fully."""
+    documents, n_components = problem.documents, problem.n_components
     softened = documents.sum(_summarize_softened, labels, family=problem.family, n_components=n_components)
     return _begin(problem, softened.stats, softened.resp)
 
 
 STARTS: dict[str, Callable[[Problem, np.random.Generator], State]] = {
+    "lsa": in_tfidf_space,
+    "hellinger": in_hellinger_space,
     "perturb": perturb,
     "kmeans": kmeans,
 }
