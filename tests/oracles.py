@@ -113,3 +113,8 @@ def soft_max(table):
     """Rows of exp(table) scaled to sum one."""
     table = np.exp(table - table.max(axis=1, keepdims=True))
     return table / table.sum(axis=1, keepdims=True)
+
+
+def hellinger(p, q):
+    """Hellinger distance of two distributions: ``sqrt(sum (sqrt p - sqrt q)^2 / 2)``."""
+    return math.sqrt(sum((math.sqrt(a) - math.sqrt(b)) ** 2 for a, b in zip(p, q, strict=True)) / 2)
