@@ -11,7 +11,7 @@ A saved model is a tree (`bursty.storage`) of
 | `run` | optional: what was run, as plain values |
 
 There is no code for single models. An estimator is rebuilt from its parameters and its other attributes, and these
-may only be plain values, arrays and objects of the classes listed in `CLASSES`.
+may only be plain values, arrays and objects of `known_classes`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,7 @@ from sklearn.utils.validation import check_is_fitted
 from bursty.corpus import Corpus
 from bursty.corpus.storage import rebuild, take_apart
 from bursty.engines import Levels
-from bursty.families import DCM, EDCM, Multinomial, VonMisesFisher
-from bursty.families.base import Parameters, Statistics
-from bursty.families.dcm import DCMParameters, DCMStatistics
-from bursty.families.edcm import EDCMParameters, EDCMStatistics
-from bursty.families.multinomial import MultinomialParameters, MultinomialStatistics
-from bursty.families.vonmisesfisher import VMFParameters, VMFStatistics
+from bursty.families.base import FAMILIES, Parameters, Statistics, classes_of_families
 from bursty.inference import em
 from bursty.models.classify import BayesClassifier
 from bursty.models.classify.calibration import Temperature
@@ -64,20 +59,24 @@ SUFFIX = ".bursty"
 # Parameters that belong to a machine, and what is kept where they are objects.
 _OF_THE_MACHINE = {"engine": "local", "checkpoint": None}
 
-_MODELS = (Mixture, DPMFS, BayesClassifier, LDA, DCMLDA, Multinomial, DCM, EDCM, VonMisesFisher)
+_MODELS = (Mixture, DPMFS, BayesClassifier, LDA, DCMLDA)
 _PARTS = (
     *(Levels, em.Expectation, em.State, Selection),
-    *(MultinomialParameters, DCMParameters, EDCMParameters, VMFParameters),
-    *(MultinomialStatistics, DCMStatistics, EDCMStatistics, VMFStatistics),
     *(Constant, Kept, Layout, Sample, Seen, Shrinkage, Targets, Temperature, Transform),
 )
-#: What a file may hold, under the name it has there. A name stays for ever, or old files cannot be read.
-CLASSES: Mapping[str, type] = {
+#: What a file may hold besides the families' own classes, under the name it has there. A name stays for ever, or old
+#: files cannot be read.
+_OWN: Mapping[str, type] = {
     **{kind.__name__: kind for kind in (*_MODELS, *_PARTS)},
     "DPMFSComponents": Components,
     "LDAHyperparameters": lda.Hyperparameters,
     "DCMLDAHyperparameters": dcmlda.Hyperparameters,
 }
+
+
+def known_classes() -> dict[str, type]:
+    """What a file may hold, by the names it has there: nothing else is ever rebuilt."""
+    return {**classes_of_families(), **_OWN}
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ def save(model: Any, path: str | Path, *, corpus: Corpus | None = None, run: Map
         "corpus": None if corpus is None else list(take_apart(corpus)),
         "run": None if run is None else dict(run),
     }
-    return write_tree(path, KIND, tree, CLASSES)
+    return write_tree(path, KIND, tree, known_classes())
 
 
 def load(path: str | Path) -> Any:
@@ -139,7 +138,7 @@ def load(path: str | Path) -> Any:
 
 def read(path: str | Path) -> Saved:
     """The model of a file with all that was kept beside it."""
-    tree = read_tree(path, KIND, CLASSES)
+    tree = read_tree(path, KIND, known_classes())
     try:
         model, corpus, run = tree["model"], tree["corpus"], tree["run"]
         _check_model(model)
@@ -152,11 +151,11 @@ def read(path: str | Path) -> Saved:
 
 def _check_model(model: Any) -> None:
     """The same before it is written and after it is read, so that what can be saved can be loaded."""
-    if type(model) not in _MODELS:
-        names = ", ".join(kind.__name__ for kind in _MODELS)
+    if type(model) not in (models := (*_MODELS, *FAMILIES.values())):
+        names = ", ".join(kind.__name__ for kind in models)
         raise TypeError(f"a saved model is one of {names}, not {type(model).__name__}")
     check_is_fitted(model)
-    for part in _walk(model):
+    for part in _walk(model, frozenset(known_classes().values())):
         _check_sizes(part, int(model.n_features_in_))
     if isinstance(model, TopicModel):
         _check_topics(model)
@@ -181,7 +180,7 @@ def _portable(model: Any) -> Any:
     return model
 
 
-def _walk(value: Any) -> Iterator[Any]:
+def _walk(value: Any, known: frozenset[type]) -> Iterator[Any]:
     """The listed objects inside a value, itself first."""
     yield value
     if isinstance(value, dict | list):
@@ -191,8 +190,8 @@ def _walk(value: Any) -> Iterator[Any]:
     else:
         inner = list(vars(value).values())
     for item in inner:
-        if isinstance(item, dict | list) or type(item) in CLASSES.values():
-            yield from _walk(item)
+        if isinstance(item, dict | list) or type(item) in known:
+            yield from _walk(item, known)
 
 
 def _check_sizes(part: Any, n_words: int) -> None:

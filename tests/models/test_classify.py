@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import oracles
-from bursty.families import DCM, EDCM, FAMILIES, Multinomial
+from bursty.families import DCM, EDCM, Multinomial, get_family
 from bursty.models.classify import BayesClassifier
 from bursty.models.classify.heldout import SAMPLE_SIZE, Sample
 from bursty.models.classify.labels import check_targets
@@ -242,7 +242,7 @@ def test_complement_statistics_are_those_of_the_other_classes(classed, family):
     from bursty.engines import Chunk
 
     X, y = classed
-    base, chunk = FAMILIES[family], Chunk(X)
+    base, chunk = get_family(family), Chunk(X)
     others = base.update(base.summarize(chunk, (y[:, None] != np.arange(3)).astype(float)))
     kept = summarize(base, X, check_targets(y, len(y), "test"), np.ones((len(y), 1)))
     mine = fit_groups(base, Layout(complement=True, multilabel=False), Classes(kept))
@@ -256,7 +256,7 @@ def test_kept_statistics_are_those_of_the_documents(classed, family):
     from bursty.engines import Assignment, Chunk
 
     X, y = classed
-    base, weights = FAMILIES[family], np.random.default_rng(0).random((len(y), 2)) + 0.5
+    base, weights = get_family(family), np.random.default_rng(0).random((len(y), 2)) + 0.5
     weights[:, 0] = 1.0
     targets = check_targets(y, len(y), "test", [0, 1, 2])
 

@@ -128,8 +128,9 @@ def test_probabilities_and_parameters(corpus):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("alpha of DCM", "beta of EDCM")
     with pytest.raises(ValueError, match="fitted on 40 and 3 words"):
         plot.parameters(dcm, families.EDCM().fit([[1, 2, 0], [2, 0, 1]]))
-    with pytest.raises(ValueError, match="has no parameter for each word"):
-        plot.parameters(families.VonMisesFisher().fit(corpus), edcm)
+    assert plot.parameters(families.VonMisesFisher().fit(corpus), edcm).get_xlabel() == "mu of von Mises-Fisher"
+    with pytest.raises(ValueError, match="family must be one of"):
+        plot.parameters(corpus, edcm)
 
 
 def test_trace_marks_phases_and_undoes_the_temperature(mixture):

@@ -12,7 +12,7 @@ from bursty.cli.evaluation import evaluate_classes
 from bursty.cli.examples import epilog
 from bursty.cli.groups import verb
 from bursty.cli.messages import phase, say
-from bursty.cli.options import Fitting, ModelArgument, Output, PathArgument, Reading, Report
+from bursty.cli.options import Family, Fitting, ModelArgument, Output, PathArgument, Reading, Report
 from bursty.cli.reading_models import document_table, inferred_columns, load, read_for
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def train(
     fitting: Fitting,
     output: Output,
     page: Report,
-    family: Annotated[str, typer.Option("--family", metavar="NAME", help="dcm, edcm or multinomial.")] = "dcm",
+    family: Family = "dcm",
     method: Annotated[
         str | None, typer.Option("--method", metavar="NAME", help="A method of the papers, such as C-DCM.")
     ] = None,

@@ -12,12 +12,14 @@ from bursty.cli.delivery import Delivery
 from bursty.cli.messages import interrupts, phase
 from bursty.cli.options import Fitting, Output, PathArgument, Reading
 from bursty.cli.tables import Table
-from bursty.cli.topics import topic_model
+from bursty.cli.topics import TOPICS, topic_model
 
 if TYPE_CHECKING:
     from bursty.corpus import Corpus
 
 _LEAST = 8
+# Whether words come in bursts is read from these two.
+_PLAIN, _BURSTY = "multinomial", "dcm"
 
 
 def compare(
@@ -31,7 +33,7 @@ def compare(
     ] = 0.2,
     iterations: Annotated[int, typer.Option("--iterations", min=1, metavar="N", help="Of the topic models.")] = 100,
 ) -> None:
-    """Compare five models on documents they have not seen."""
+    """Compare all families and topic models on documents they have not seen."""
     with Delivery("compare", output) as results:
         corpus = reading.read(path)
         if len(corpus) < _LEAST:
@@ -60,10 +62,13 @@ def _split(corpus: Corpus, path: Path, share: float, seed: int) -> tuple[Corpus,
 
 def _models(k: int, iterations: int, fitting: Fitting) -> dict[str, Callable[[Corpus, Corpus], float]]:
     """Functions from two corpora to the perplexity of the second."""
-    from bursty.families import DCM, EDCM, Multinomial
+    from bursty.families import FAMILIES
 
-    def family(kind: Any, **options: Any) -> Callable[[Corpus, Corpus], float]:
-        return lambda learned, held: kind(smoothing=0.01, n_jobs=fitting.jobs).fit(learned).perplexity(held, **options)
+    def family(name: str) -> Callable[[Corpus, Corpus], float]:
+        kind, of_family = FAMILIES[name], FAMILIES[name]._family
+        settings = {"smoothing": 0.01} if of_family.smooths else {}
+        options: dict[str, Any] = {} if of_family.is_normalised else {"normalized": True}
+        return lambda learned, held: kind(**settings, n_jobs=fitting.jobs).fit(learned).perplexity(held, **options)
 
     def topics(name: str) -> Callable[[Corpus, Corpus], float]:
         settings = {"n_iter": iterations, "tol": 0.0, "random_state": fitting.seed, "n_jobs": fitting.jobs}
@@ -71,13 +76,8 @@ def _models(k: int, iterations: int, fitting: Fitting) -> dict[str, Callable[[Co
             topic_model(name)(min(k, learned.n_words), **settings).fit(learned).perplexity(held)
         )
 
-    return {
-        "multinomial": family(Multinomial),
-        "edcm": family(EDCM, normalized=True),
-        "dcm": family(DCM),
-        "lda": topics("lda"),
-        "dcmlda": topics("dcmlda"),
-    }
+    families = [name for name, kind in FAMILIES.items() if kind._family.has_perplexity]
+    return {name: family(name) for name in families} | {name: topics(name) for name in TOPICS}
 
 
 def _ranking(found: dict[str, float]) -> Table:
@@ -88,7 +88,7 @@ def _ranking(found: dict[str, float]) -> Table:
         "model": order,
         "perplexity": [found[name] for name in order],
         "log_likelihood_per_word": [-math.log(found[name]) for name in order],
-        "against_multinomial": [found[name] / found["multinomial"] - 1.0 for name in order],
+        "against_multinomial": [found[name] / found[_PLAIN] - 1.0 for name in order],
     }
     return Table("models", columns, "Documents not seen before: the lower the perplexity, the better")
 
@@ -96,21 +96,16 @@ def _ranking(found: dict[str, float]) -> Table:
 def verdict(found: dict[str, float]) -> str:
     """What the numbers say, in words."""
     best = min(found, key=found.__getitem__)
-    gain = 1.0 - found["dcm"] / found["multinomial"]
+    gain = 1.0 - found[_BURSTY] / found[_PLAIN]
     if gain > 0.02:
         bursts = f"Words come in bursts here: allowing for that (DCM) cuts the uncertainty about a word by {gain:.0%}."
     elif gain > -0.02:
         bursts = "Words hardly come in bursts here: the DCM and the multinomial describe the documents equally well."
     else:
         bursts = "Words come in no bursts here: the multinomial describes the documents better than the DCM."
-    topics = min(found["lda"], found["dcmlda"]) / min(found["multinomial"], found["dcm"], found["edcm"]) - 1.0
+    alone = min(perplexity for name, perplexity in found.items() if name not in TOPICS)
+    topics = min(found[name] for name in TOPICS) / alone - 1.0
     if topics < -0.02:
         bursts += f" Topics help too: {-topics:.0%} less than the best single distribution."
-    advice = {
-        "multinomial": "'bursty cluster --family multinomial' fits this corpus.",
-        "edcm": "'bursty cluster --family edcm' fits this corpus.",
-        "dcm": "'bursty cluster --family dcm' fits this corpus.",
-        "lda": "'bursty topics --model lda' fits this corpus.",
-        "dcmlda": "'bursty topics --model dcmlda' fits this corpus.",
-    }[best]
-    return f"{bursts} Best of the five: {best}; {advice}"
+    advice = f"topics --model {best}" if best in TOPICS else f"cluster --family {best}"
+    return f"{bursts} Best of {len(found)} models: {best}; 'bursty {advice}' fits this corpus."

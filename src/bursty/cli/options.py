@@ -25,7 +25,9 @@ PathArgument = Annotated[
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A saved model: DIR/model.bursty, or DIR.", readable=False)
 ]
-Family = Annotated[str, typer.Option("--family", metavar="NAME", help="edcm, dcm, multinomial or vonmisesfisher.")]
+# Written out: to ask `bursty.families.FAMILIES` takes a second, and help is shown at once.
+FAMILY_HELP = "dcm, edcm, multinomial or vonmisesfisher."
+Family = Annotated[str, typer.Option("--family", metavar="NAME", help=FAMILY_HELP)]
 
 
 def number(text: str) -> float:

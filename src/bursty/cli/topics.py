@@ -10,6 +10,8 @@ from bursty.cli.delivery import Delivery
 from bursty.cli.options import Fitting, Lasting, Output, PathArgument, Reading, Report
 from bursty.cli.reading_models import document_table, topic_columns, topic_table, word_table
 
+TOPICS = ("dcmlda", "lda")
+
 
 def topics(
     path: PathArgument,
@@ -23,7 +25,7 @@ def topics(
     iterations: Annotated[int, typer.Option("--iterations", min=1, metavar="N", help="At most so many.")] = 200,
 ) -> None:
     """Find topics: each document is a mixture of them."""
-    if model not in ("dcmlda", "lda"):
+    if model not in TOPICS:
         raise ValueError(f"--model is dcmlda or lda, not {model!r}")
     with Delivery("topics", output, report=page.report) as results:
         corpus = reading.open(path)

@@ -1,10 +1,11 @@
-"""What every family has: three functions over K components at once, a way to sample, and one scikit-learn face.
+"""What every family has: four functions over K components at once, what others need to know of it, a scikit-learn face.
 
 A `Family` is the mathematics. What it learns from documents are statistics that add; `update` turns them into the
-parameters of greatest weighted likelihood. A mixture, a classifier and a stream of chunks use these functions
-and nothing else.
+parameters of greatest weighted likelihood. A mixture, a classifier and a stream of chunks use these functions and what
+the family declares, and never ask for its name.
 
-A `FamilyEstimator` is the public face: one component, fitted to a whole corpus.
+A `FamilyEstimator` is the public face: one component, fitted to a whole corpus. Defining one registers its family under
+its name (`FAMILIES`), wherever it is defined.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, get_args, get_origin
 
 import numpy as np
 import scipy.sparse as sp
@@ -62,9 +63,14 @@ class Parameters:
         return int(self.table.shape[-1])
 
     @property
+    def symbol(self) -> str:
+        """What the parameters of the words are called."""
+        return fields(self)[0].name
+
+    @property
     def table(self) -> Array:
         """The parameters of the words: W x K."""
-        return getattr(self, fields(self)[0].name)
+        return getattr(self, self.symbol)
 
     @cached_property
     def log_table(self) -> Array:
@@ -98,12 +104,54 @@ P = TypeVar("P", bound=Parameters)
 
 
 class Family(ABC, Generic[S, P]):
-    """How one component makes a document."""
+    """How one component makes a document.
 
-    #: What users call it.
+    A subclass names its statistics and parameters in its bases: ``class DCMFamily(Family[DCMStatistics,
+    DCMParameters])``. The five functions are the mathematics; the rest is what others ask.
+    """
+
+    #: What users call it in parameters, such as ``family="dcm"``.
     name: ClassVar[str]
+    #: What readers call it.
+    title: ClassVar[str]
+    #: The paper to cite.
+    citation: ClassVar[str | None] = None
     #: Whether only whole counts make sense; the others take any non-negative numbers.
     integer: ClassVar[bool] = True
+    #: Whether it is a probability of words; a density has no perplexity.
+    has_perplexity: ClassVar[bool] = True
+    #: Whether probabilities sum to one; otherwise `normalised` gives the family that does.
+    is_normalised: ClassVar[bool] = True
+    #: Whether `update` does anything with ``smoothing``.
+    smooths: ClassVar[bool] = True
+    #: Whether parameters are one table, whose shares are word probabilities that can be mixed with another's.
+    can_shrink: ClassVar[bool] = False
+    #: Whether the log-probability is linear in the counts, so that log-parameters are weights of the words.
+    is_linear: ClassVar[bool] = False
+    #: Whether the evidence of repeats depends on s, not on the shares of the words alone.
+    repeats_weigh: ClassVar[bool] = False
+    #: What of a word's count is a draw from a distribution with a Dirichlet prior: each token, or each table of a
+    #: Chinese restaurant; None where there is no such distribution.
+    draws: ClassVar[Literal["tokens", "tables"] | None] = None
+
+    statistics_type: ClassVar[type[Statistics]]
+    parameters_type: ClassVar[type[Parameters]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for base in vars(cls).get("__orig_bases__", ()):
+            if get_origin(base) is Family:
+                cls.statistics_type, cls.parameters_type = get_args(base)
+
+    @property
+    def has_s(self) -> bool:
+        """Whether there is an s that tells how bursty a component is."""
+        return hasattr(self.parameters_type, "s")
+
+    @property
+    def is_per_word(self) -> bool:
+        """Whether the log-probability is a sum over the words present and a term of the length: see `word_evidence`."""
+        return type(self).word_evidence is not Family.word_evidence
 
     @abstractmethod
     def summarize(self, chunk: Chunk, resp: Resp) -> S:
@@ -118,18 +166,54 @@ class Family(ABC, Generic[S, P]):
         """Log-probability of each document under each component, as one sequence of words: D x K."""
 
     @abstractmethod
-    def perturb(self, params: P, n_components: int, scale: float, rng: np.random.Generator) -> P:
-        """Copies of the first component, each with its own log-normal noise of this standard deviation."""
-
-    @abstractmethod
     def sample(self, params: P, lengths: Array, rng: np.random.Generator) -> sp.csr_array | Array:
         """Documents of these lengths, from the first component."""
+
+    def from_weights(self, weights: Array) -> P:
+        """Parameters whose words have these weights, W x K."""
+        if len(fields(self.parameters_type)) > 1:
+            raise ValueError(f"{self.title} has other parameters besides the weights of the words")
+        return self.parameters_type(weights)  # type: ignore[call-arg, return-value]  # the table is its one field
+
+    def perturb(self, params: P, n_components: int, scale: float, rng: np.random.Generator) -> P:
+        """Copies of the first component, each with its own log-normal noise of this standard deviation."""
+        return self.from_weights(log_normal_copies(params.table, n_components, scale, rng))
+
+    def normalised(self) -> Family[S, P]:
+        """The family whose probabilities sum to one."""
+        return self
+
+    # Where the log-probability is a sum over words: what classifiers weigh, and explain.
+
+    def word_evidence(self, chunk: Chunk, table: Array, trust: Array | None = None) -> Array:
+        """The sum over the words of each document, without the term of its length: documents x components.
+
+        ``table`` holds the parameters of the words of the chunk, and may be used up; ``trust`` is how much each word is
+        believed, 1 if None.
+        """
+        raise NotImplementedError(f"the log-probability of {self.title} is not a sum over words")
+
+    def add_length_term(self, chunk: Chunk, params: P, log_prob: Array, constants: Array | None = None) -> None:
+        """Add to `word_evidence` what depends on the lengths of the documents, and a number of each document's own."""
+
+    def constants(self, chunk: Chunk) -> Array:
+        """What all components add to the log-probability of each document."""
+        return np.zeros(chunk.n_documents)
+
+
+#: The public classes by the names of their families.
+FAMILIES: dict[str, type[FamilyEstimator]] = {}
 
 
 class FamilyEstimator(CountEstimator):
     """One component of a family, fitted to a corpus."""
 
     _family: ClassVar[Family[Any, Any]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "_family" in vars(cls):
+            _register(cls)
 
     def __init__(self, *, smoothing: float = 0.0, engine: str = "local", n_jobs: int | None = None) -> None:
         self.smoothing = smoothing
@@ -157,8 +241,9 @@ class FamilyEstimator(CountEstimator):
         if documents.sum(_weight_of_words, documents.split(resp.weights)) == 0:
             raise ValueError(f"every document is empty: {type(self).__name__} has nothing to learn from")
         warn_empty(documents.n_empty)
-        stats = documents.sum(self._family.summarize, documents.split(resp))
-        self._set_parameters(documents.here(self._family.update, stats, smoothing=self.smoothing))
+        family = self._own_family()
+        stats = documents.sum(family.summarize, documents.split(resp))
+        self._set_parameters(documents.here(family.update, stats, smoothing=self.smoothing))
         return self
 
     def log_prob(self, X: Any, *, coefficient: bool = False) -> Array:
@@ -171,10 +256,11 @@ class FamilyEstimator(CountEstimator):
             Without it, the probability of one sequence of words; with it, of the counts: all sequences that
             have them, that is the multinomial coefficient n! / prod_w x_w! times as much.
         """
-        return self._log_prob(X, self._family.log_prob, coefficient)
+        return self._log_prob(X, self._own_family().log_prob, coefficient)
 
     def perplexity(self, X: Any, *, coefficient: bool = False) -> float:
         """``exp(-sum_d log p(x_d) / sum_d n_d)``: the uncertainty about each word, in words. Lower is better."""
+        check_perplexity(self._family, type(self).__name__)
         documents = self._place(X)
         return self._perplexity(documents, self.log_prob(documents, coefficient=coefficient))
 
@@ -185,11 +271,18 @@ class FamilyEstimator(CountEstimator):
     def sample(self, lengths: Any, random_state: Any = None) -> sp.csr_array | Array:
         """Draw one document of each of these lengths."""
         check_is_fitted(self)
-        return self._family.sample(self._parameters, check_lengths(lengths), generator(random_state))
+        return self._own_family().sample(self._parameters, check_lengths(lengths), generator(random_state))
+
+    def _own_family(self) -> Family[Any, Any]:
+        """The family with the options of this estimator, where it has any."""
+        return self._family
 
     def _set_parameters(self, params: Parameters) -> None:
-        """Keep the parameters and set the public attributes."""
+        """Keep the parameters and set the public attributes: each of them with an underscore, and ``s_``."""
         self._parameters = params
+        for name in [field.name for field in fields(params)] + ["s"] * self._family.has_s:
+            values = getattr(params, name)[..., 0]
+            setattr(self, f"{name}_", values if np.ndim(values) else float(values))
 
     def _log_prob(self, X: Any, log_prob: Callable[[Chunk, Any], Array], coefficient: bool = False) -> Array:
         documents = self._place(X)
@@ -198,6 +291,53 @@ class FamilyEstimator(CountEstimator):
 
     def _integer(self, X: Any = None) -> bool:
         return self._family.integer
+
+
+def _register(estimator: type[FamilyEstimator]) -> None:
+    """Make a family known by its name; a class that is defined again replaces itself."""
+    family, known = estimator._family, FAMILIES.get(estimator._family.name)
+    if known is not None and (known.__module__, known.__qualname__) != (estimator.__module__, estimator.__qualname__):
+        raise ValueError(f"the family name {family.name!r} is that of {known.__qualname__}: choose another")
+    if not hasattr(family, "parameters_type"):
+        raise TypeError(f"{type(family).__name__} must name its classes: Family[its statistics, its parameters]")
+    FAMILIES[family.name] = estimator
+
+
+def get_family(family: Any) -> Family[Any, Any]:
+    """The family of that name, or of a family estimator such as ``DCM()``."""
+    if isinstance(family, FamilyEstimator):
+        return family._own_family()
+    if isinstance(family, str) and family in FAMILIES:
+        return FAMILIES[family]()._own_family()
+    raise ValueError(f"family must be one of {', '.join(map(repr, FAMILIES))} or a family estimator, not {family!r}")
+
+
+def classes_of_families() -> dict[str, type]:
+    """What files of fitted families hold, by name: the public classes, their statistics and parameters."""
+    kinds = ((cls, cls._family.statistics_type, cls._family.parameters_type) for cls in FAMILIES.values())
+    return {kind.__name__: kind for group in kinds for kind in group}
+
+
+def check_perplexity(family: Family[Any, Any], what: str) -> None:
+    """Refuse what is not a probability of words."""
+    if not family.has_perplexity:
+        raise ValueError(
+            f"{what} has no perplexity: {family.title} is a density, not a probability of words; compare log_prob "
+            f"between {family.title} models, or perplexity between other families"
+        )
+
+
+def weighted_logs(table: Array, trust: Array | None) -> Array:
+    """Logarithms in the place of the table, times the trust in each word.
+
+    A word that is not trusted at all says nothing, even where it cannot occur.
+    """
+    threads.apply(np.log, table, out=table)
+    if trust is not None:
+        with np.errstate(invalid="ignore"):
+            table *= trust[:, None]
+        table[trust == 0.0] = 0.0
+    return table
 
 
 def log_normal_copies(values: Array, n_copies: int, scale: float, rng: np.random.Generator) -> Array:

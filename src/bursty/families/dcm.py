@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.engines import Chunk, Levels, Resp
-from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, log_normal_copies
+from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, weighted_logs
 from bursty.families.edcm import add_smoothing
 from bursty.families.multinomial import documents_of_tokens
 from bursty.families.urn import S_MAX, S_MIN, LengthUrn, add_length_term, limits, solve_total, tails
@@ -67,6 +67,15 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
     """Exact, and nearly as cheap as its approximation."""
 
     name = "dcm"
+    title = "DCM"
+    citation = (
+        "R. E. Madsen, D. Kauchak and C. Elkan. Modeling word burstiness using the Dirichlet distribution. Proceedings "
+        "of the 22nd International Conference on Machine Learning (ICML), pages 545-552, 2005. "
+        "doi:10.1145/1102351.1102420"
+    )
+    can_shrink = True
+    repeats_weigh = True
+    draws = "tables"
 
     def summarize(self, chunk: Chunk, resp: Resp) -> DCMStatistics:
         """Count the documents that have each word, those that repeat it so many times, and those of each length."""
@@ -84,14 +93,27 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
         log_prob = chunk.words(params.log_table)
         again = chunk.again
         log_prob += again.levels(polya.log_rising_table(again.level_first, again.level_values, params.alpha + 1.0))
-        add_length_term(chunk, params.s, log_prob)
+        self.add_length_term(chunk, params, log_prob)
         return log_prob
 
-    def perturb(
-        self, params: DCMParameters, n_components: int, scale: float, rng: np.random.Generator
-    ) -> DCMParameters:
-        """Noise on every word's parameter."""
-        return DCMParameters(log_normal_copies(params.alpha, n_components, scale, rng))
+    def word_evidence(self, chunk: Chunk, table: Array, trust: Array | None = None) -> Array:
+        """Sum of log alpha + sum_{1 <= j < x} log(alpha + j) over the words."""
+        repeats = chunk.again
+        first = repeats.level_first
+        words = np.flatnonzero(np.diff(first))
+        starts = np.append(first[words], first[-1]).astype(np.int32)
+        weights = gather.rows_of(table, words)
+        weights += 1.0
+        logs = polya.log_rising_table(starts, repeats.level_values, weights)
+        if trust is not None:
+            logs *= trust[repeats.level_words][:, None]
+        return chunk.words(weighted_logs(table, trust)) + repeats.levels(logs)
+
+    def add_length_term(
+        self, chunk: Chunk, params: DCMParameters, log_prob: Array, constants: Array | None = None
+    ) -> None:
+        """What drawing so many words costs an urn of total weight s."""
+        add_length_term(chunk, params.s, log_prob, constants)
 
     def sample(self, params: DCMParameters, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
         """Run the urn."""
@@ -252,8 +274,5 @@ class DCM(FamilyEstimator):
     """
 
     _family = DCMFamily()
-
-    def _set_parameters(self, params: DCMParameters) -> None:  # type: ignore[override]  # its own kind
-        super()._set_parameters(params)
-        self.alpha_ = params.alpha[:, 0]
-        self.s_ = float(params.s[0])
+    alpha_: Array
+    s_: float

@@ -27,7 +27,7 @@ import scipy.sparse as sp
 
 from bursty.engines import Chunk, Levels, Resp
 from bursty.families import normaliser
-from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, log_normal_copies
+from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, weighted_logs
 from bursty.families.urn import add_length_term, solve_total
 from bursty.kernels import gather, threads
 
@@ -58,6 +58,14 @@ class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
     """Sufficient statistics are presence and length alone."""
 
     name = "edcm"
+    title = "EDCM"
+    citation = (
+        "C. Elkan. Clustering documents with an exponential-family approximation of the Dirichlet compound multinomial "
+        "distribution. Proceedings of the 23rd International Conference on Machine Learning (ICML), pages 289-296, "
+        "2006. doi:10.1145/1143844.1143881"
+    )
+    is_normalised = False
+    can_shrink = True
 
     def summarize(self, chunk: Chunk, resp: Resp) -> EDCMStatistics:
         """Count the documents that have each word, and those of each length."""
@@ -76,8 +84,22 @@ class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
     def log_prob(self, chunk: Chunk, params: EDCMParameters) -> Array:
         """Not normalised: a document's q(x), whose sum over all documents of its length is below 1."""
         table = chunk.words(params.log_table)
-        add_length_term(chunk, params.s, table, chunk.repeats)
+        self.add_length_term(chunk, params, table, self.constants(chunk))
         return table
+
+    def word_evidence(self, chunk: Chunk, table: Array, trust: Array | None = None) -> Array:
+        """Sum of log beta over the words, however often they occur."""
+        return chunk.words(weighted_logs(table, trust))
+
+    def add_length_term(
+        self, chunk: Chunk, params: EDCMParameters, log_prob: Array, constants: Array | None = None
+    ) -> None:
+        """What drawing so many words costs an urn of total weight s."""
+        add_length_term(chunk, params.s, log_prob, constants)
+
+    def constants(self, chunk: Chunk) -> Array:
+        """Sum of log Gamma(x)."""
+        return chunk.repeats
 
     def normalised(self) -> NormalisedEDCMFamily:
         """The same family with probabilities that sum to one (and a slower log_prob)."""
@@ -90,12 +112,6 @@ class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
         for k in range(params.n_components):
             table[:, k] = normaliser.log_normaliser(params.beta[:, k], values)
         return chunk.lengths_of(table)
-
-    def perturb(
-        self, params: EDCMParameters, n_components: int, scale: float, rng: np.random.Generator
-    ) -> EDCMParameters:
-        """Noise on every word's parameter."""
-        return EDCMParameters(log_normal_copies(params.beta, n_components, scale, rng))
 
     def sample(self, params: EDCMParameters, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
         """Exact draws from the normalised distribution."""
@@ -141,6 +157,8 @@ class EDCM(FamilyEstimator):
     """
 
     _family = EDCMFamily()
+    beta_: Array
+    s_: float
 
     def log_prob(self, X: Any, *, coefficient: bool = False, normalized: bool = False) -> Array:
         """Log-probability of each document.
@@ -154,7 +172,7 @@ class EDCM(FamilyEstimator):
             Divide by Z_n(beta), so that the probabilities of all documents of a length sum to one. The papers
             leave it out, so their EDCM perplexities are too high.
         """
-        family = NormalisedEDCMFamily() if normalized else self._family
+        family = self._family.normalised() if normalized else self._family
         return self._log_prob(X, family.log_prob, coefficient)
 
     def perplexity(self, X: Any, *, coefficient: bool = False, normalized: bool = False) -> float:
@@ -162,8 +180,3 @@ class EDCM(FamilyEstimator):
         documents = self._place(X)
         log_prob = self.log_prob(documents, coefficient=coefficient, normalized=normalized)
         return self._perplexity(documents, log_prob)
-
-    def _set_parameters(self, params: EDCMParameters) -> None:  # type: ignore[override]  # its own kind
-        super()._set_parameters(params)
-        self.beta_ = params.beta[:, 0]
-        self.s_ = float(params.s[0])

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.engines import Chunk, Resp
-from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, log_normal_copies
+from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, weighted_logs
 
 Array = np.ndarray[Any, Any]
 
@@ -40,7 +40,15 @@ class MultinomialFamily(Family[MultinomialStatistics, MultinomialParameters]):
     """Takes any non-negative numbers: transformed counts are common with it."""
 
     name = "multinomial"
+    title = "multinomial"
+    citation = (
+        "J. D. M. Rennie, L. Shih, J. Teevan and D. R. Karger. Tackling the poor assumptions of naive Bayes text "
+        "classifiers. Proceedings of the 20th International Conference on Machine Learning (ICML), pages 616-623, 2003."
+    )
     integer = False
+    can_shrink = True
+    is_linear = True
+    draws = "tokens"
 
     def summarize(self, chunk: Chunk, resp: Resp) -> MultinomialStatistics:
         """Add up the tokens of each word."""
@@ -62,12 +70,13 @@ class MultinomialFamily(Family[MultinomialStatistics, MultinomialParameters]):
         """Sum of log theta over the tokens."""
         return chunk.tokens(params.log_table)
 
-    def perturb(
-        self, params: MultinomialParameters, n_components: int, scale: float, rng: np.random.Generator
-    ) -> MultinomialParameters:
-        """Noise on every word's parameter."""
-        theta = log_normal_copies(params.theta, n_components, scale, rng)
-        return MultinomialParameters(theta / theta.sum(axis=0))
+    def word_evidence(self, chunk: Chunk, table: Array, trust: Array | None = None) -> Array:
+        """Sum of x log theta over the words."""
+        return chunk.tokens(weighted_logs(table, trust))
+
+    def from_weights(self, weights: Array) -> MultinomialParameters:
+        """Shares of the weights."""
+        return MultinomialParameters(weights / weights.sum(axis=0))
 
     def sample(self, params: MultinomialParameters, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
         """Draw the tokens one by one from theta."""
@@ -104,7 +113,4 @@ class Multinomial(FamilyEstimator):
     """
 
     _family = MultinomialFamily()
-
-    def _set_parameters(self, params: MultinomialParameters) -> None:  # type: ignore[override]  # its own kind
-        super()._set_parameters(params)
-        self.theta_ = params.theta[:, 0]
+    theta_: Array

@@ -50,7 +50,14 @@ class VonMisesFisherFamily(Family[VMFStatistics, VMFParameters]):
     """Takes any non-negative numbers; only their direction counts."""
 
     name = "vonmisesfisher"
+    title = "von Mises-Fisher"
+    citation = (
+        "A. Banerjee, I. S. Dhillon, J. Ghosh and S. Sra. Clustering on the unit hypersphere using von Mises-Fisher "
+        "distributions. Journal of Machine Learning Research 6, pages 1345-1382, 2005."
+    )
     integer = False
+    has_perplexity = False
+    smooths = False
 
     def summarize(self, chunk: Chunk, resp: Resp) -> VMFStatistics:
         """Add up the directions."""
@@ -169,18 +176,8 @@ class VonMisesFisher(FamilyEstimator):
     """
 
     _family = VonMisesFisherFamily()
+    mu_: Array
+    kappa_: float
 
     def __init__(self, *, engine: str = "local", n_jobs: int | None = None) -> None:
         super().__init__(engine=engine, n_jobs=n_jobs)
-
-    def perplexity(self, X: Any, *, coefficient: bool = False) -> float:
-        """Not defined: a density on directions is not a probability of words."""
-        raise ValueError(
-            "VonMisesFisher has no perplexity: it is a density on directions, not a probability of words; "
-            "compare log_prob between von Mises-Fisher models, or perplexity between the other families"
-        )
-
-    def _set_parameters(self, params: VMFParameters) -> None:  # type: ignore[override]  # its own kind
-        super()._set_parameters(params)
-        self.mu_ = params.mu[:, 0]
-        self.kappa_ = float(params.kappa[0])

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Chunk, Documents
 from bursty.estimator import CountEstimator, check_lengths, check_number, check_whole, generator
-from bursty.families import PARAMETERS, get_family
+from bursty.families.base import check_perplexity, classes_of_families, get_family
 from bursty.inference import em
 from bursty.inference.checkpoint import Checkpoint, Keeper
 from bursty.inference.em import Problem
@@ -32,8 +32,8 @@ from bursty.progress import progress
 
 Array = np.ndarray[Any, Any]
 
-# What a checkpoint may hold.
-_KEPT = PARAMETERS | {"Run": em.Run, "State": em.State, "Trace": em.Trace}
+# What a checkpoint may hold, besides the families' own classes.
+_KEPT = {"Run": em.Run, "State": em.State, "Trace": em.Trace}
 
 
 class Mixture(ClusterReading, DensityMixin, CountEstimator):
@@ -154,7 +154,8 @@ class Mixture(ClusterReading, DensityMixin, CountEstimator):
         rng = generator(self.random_state)
         labels = self._known_labels(y, documents.n_documents)
         problem = self._problem(documents, labels, self._choose_n_components(X, documents.n_documents))
-        best = self._best_run(problem, labels, rng, schedule, Keeper.of(self, documents, _KEPT, y))
+        keeper = Keeper.of(self, documents, classes_of_families() | _KEPT, y)
+        best = self._best_run(problem, labels, rng, schedule, keeper)
         if not best.converged:
             warnings.warn(
                 f"EM did not converge within {self.max_iter} iterations at every temperature: "
@@ -211,11 +212,8 @@ class Mixture(ClusterReading, DensityMixin, CountEstimator):
         return float(np.mean(self.score_samples(X)))
 
     def perplexity(self, X: Any, *, normalized: bool = False) -> float:
-        """``exp(-sum_d log p(x_d) / sum_d n_d)``; lower is better. Not defined for von Mises-Fisher components."""
-        if get_family(self.family).name == "vonmisesfisher":
-            raise ValueError(
-                "a mixture of von Mises-Fisher components has no perplexity: it is a density on directions"
-            )
+        """``exp(-sum_d log p(x_d) / sum_d n_d)``; lower is better. A density has none."""
+        check_perplexity(get_family(self.family), "a mixture")
         documents = self._place(X)
         return self._perplexity(documents, self.score_samples(documents, normalized=normalized))
 
@@ -342,9 +340,9 @@ class Mixture(ClusterReading, DensityMixin, CountEstimator):
         family = get_family(self.family)
         documents = self._place(X)
         if normalized:
-            if family.name != "edcm":
-                raise ValueError(f"normalized=True is for EDCM components; {family.name} is normalised as it is")
-            family = family.normalised()  # type: ignore[attr-defined]  # EDCM has it
+            if family.is_normalised:
+                raise ValueError(f"normalized=True is for EDCM components; {family.title} is normalised as it is")
+            family = family.normalised()
         return documents.collect(em.responsibilities, documents.split(None), family=family, state=self._state)
 
     def __sklearn_tags__(self) -> Tags:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-_PARAMETER = {"multinomial": "theta_", "dcm": "alpha_", "edcm": "beta_"}
-
 
 def probabilities(first: Any, second: Any, X: Any, *, ax: Axes | None = None) -> Axes:
     """Log-probability of each document under two fitted families, such as DCM and EDCM ([Elkan2006] Figure 1).
@@ -34,7 +32,7 @@ def probabilities(first: Any, second: Any, X: Any, *, ax: Axes | None = None) ->
     Axes
     """
     ax = style.axes(ax, width=4.6, height=4.6)
-    names = [get_family(model).name.upper() for model in (first, second)]
+    names = [get_family(model).title for model in (first, second)]
     _against(ax, first.log_prob(X), second.log_prob(X))
     return style.finish(ax, "Each dot a document", *(f"log-probability, {name}" for name in names))
 
@@ -60,9 +58,7 @@ def parameters(first: Any, second: Any, *, ax: Axes | None = None) -> Axes:
     _against(ax, values[0][shown], values[1][shown])
     ax.set_xscale("log")
     ax.set_yscale("log")
-    names = [
-        f"{_PARAMETER[get_family(model).name][:-1]} of {get_family(model).name.upper()}" for model in (first, second)
-    ]
+    names = [f"{model._parameters.symbol} of {get_family(model).title}" for model in (first, second)]
     return style.finish(ax, "Each dot a word", *names)
 
 
@@ -94,11 +90,9 @@ def runs(results: Mapping[str, Any], *, xlabel: str = "perplexity", ax: Axes | N
 
 
 def _parameter(model: Any) -> Array:
-    name = get_family(model).name
-    if name not in _PARAMETER:
-        raise ValueError(f"{name} has no parameter for each word's weight: compare multinomial, DCM and EDCM")
+    get_family(model)
     check_is_fitted(model)
-    return np.asarray(getattr(model, _PARAMETER[name]), dtype=np.float64)
+    return model._parameters.table[:, 0]
 
 
 def _against(ax: Axes, x: Array, y: Array) -> None:

@@ -10,10 +10,7 @@ from scipy.special import gammaln
 
 from bursty.engines import Chunk
 from bursty.families import get_family
-from bursty.families.base import FamilyEstimator
-from bursty.families.dcm import DCMParameters
-from bursty.families.edcm import EDCMParameters
-from bursty.families.multinomial import MultinomialParameters
+from bursty.families.base import FamilyEstimator, check_perplexity
 from bursty.metrics import CountProbabilities
 from bursty.metrics import count_probabilities as count
 from bursty.plot import style
@@ -22,12 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Array = np.ndarray[Any, Any]
-
-_PARAMETERS: dict[str, Any] = {
-    "multinomial": MultinomialParameters,
-    "dcm": DCMParameters,
-    "edcm": EDCMParameters,
-}
 
 
 def count_probabilities(
@@ -86,8 +77,9 @@ def simplex(
         theta, alpha or beta.
     n : int
         Words of a document.
-    family : {"multinomial", "dcm", "edcm"}
-        What the numbers are parameters of. EDCM probabilities are as published: they sum to less than 1.
+    family : str
+        What the numbers are parameters of: one of `bursty.families.FAMILIES` that is a probability of words. EDCM
+        probabilities are as published: they sum to less than 1.
     words : sequence of three str, optional
         Names of the corners.
     bar : bool
@@ -118,24 +110,21 @@ def simplex(
         ax.figure.colorbar(area, ax=ax, label=f"probability of the counts, n = {n}", shrink=0.8)
     ax.set_aspect("equal")
     ax.set_axis_off()
-    name = get_family(parameters if isinstance(parameters, FamilyEstimator) else family).name
-    ax.set_title(f"Counts of three words: {name}", loc="left", fontsize="medium", color=style.INK)
+    title = get_family(parameters if isinstance(parameters, FamilyEstimator) else family).title
+    ax.set_title(f"Counts of three words: {title}", loc="left", fontsize="medium", color=style.INK)
     return ax
 
 
 def _log_prob(parameters: Any, counts: Array, family: str) -> Array:
     """Log-probability of each row of counts, all orders of the words together."""
+    model = get_family(parameters if isinstance(parameters, FamilyEstimator) else family)
+    check_perplexity(model, "a simplex of counts")
     if isinstance(parameters, FamilyEstimator):
         if getattr(parameters, "n_features_in_", 3) != 3:
             raise ValueError(f"a simplex has three words, but the family was fitted on {parameters.n_features_in_}")
         return parameters.log_prob(counts, coefficient=True)
-    if family not in _PARAMETERS:
-        raise ValueError(f"family must be one of {', '.join(map(repr, _PARAMETERS))}, not {family!r}")
     values = np.asarray(parameters, dtype=np.float64)
     if values.shape != (3,) or not np.all(np.isfinite(values) & (values > 0)):
         raise ValueError(f"a simplex needs three parameters above 0, not {parameters!r}")
-    if family == "multinomial":
-        values = values / values.sum()
-    chunk = Chunk(sp.csr_array(counts))
-    sequence = get_family(family).log_prob(chunk, _PARAMETERS[family](values[:, None]))[:, 0]
+    sequence = model.log_prob(Chunk(sp.csr_array(counts)), model.from_weights(values[:, None]))[:, 0]
     return sequence + gammaln(counts.sum(axis=1) + 1.0) - gammaln(counts + 1.0).sum(axis=1)

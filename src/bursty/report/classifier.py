@@ -12,7 +12,7 @@ from bursty.plot.calibration import reliability_bins
 from bursty.report import charts, documents
 from bursty.report.charts import Chart
 from bursty.report.clusters import best_words
-from bursty.report.content import DOCUMENTS, FAMILY_NAMES, Content, Panel
+from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import vocabulary
 from bursty.report.source import Source
 from bursty.report.text import clean, numbers, percent
@@ -77,7 +77,7 @@ def classifier_content(source: Source) -> Content:
     model = source.model
     names = class_names(source)
     kind = "complement " if model.complement else ""
-    family = FAMILY_NAMES[get_family(model.family).name]
+    family = get_family(model.family).title
     content = Content(
         title=f"A classifier of {len(names)} classes",
         lead=f"Bayes' rule with one {kind}{family} a class, fitted on {model.class_count_.sum():,.0f} documents.",
@@ -181,7 +181,7 @@ def _mistakes(source: Source, judged: Judged) -> dict[str, Any]:
     surest = wrong[np.argsort(-judged.proba[wrong].max(axis=1), kind="stable")][:MOST_WRONG]
     corpus = source.corpus
     assert corpus is not None
-    explains = get_family(source.model.family).name != "vonmisesfisher"
+    explains = get_family(source.model.family).is_per_word
     shown = []
     for i in surest:
         row = judged.rows[i]
@@ -249,7 +249,7 @@ def _class_cards(source: Source, names: list[str]) -> list[dict[str, Any]] | Non
     """The words that speak for each class: those more likely in it than in all classes together."""
     model = source.model
     table = np.asarray(model.parameters_.table, dtype=np.float64)
-    if table.shape[1] != len(names) or get_family(model.family).name == "vonmisesfisher":
+    if table.shape[1] != len(names) or not get_family(model.family).is_per_word:
         return None
     p = table / np.maximum(table.sum(axis=0), 1e-300)
     weights = model.class_count_ / max(1e-300, float(model.class_count_.sum()))

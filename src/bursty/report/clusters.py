@@ -12,7 +12,7 @@ from bursty.families import get_family
 from bursty.metrics import normalized_mutual_information
 from bursty.report import charts, documents
 from bursty.report.charts import Chart
-from bursty.report.content import DOCUMENTS, FAMILY_NAMES, Content, Panel
+from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import add_lookup, lookup, vocabulary
 from bursty.report.source import Source
 from bursty.report.text import percent
@@ -153,7 +153,7 @@ def _map(clusters: Clusters) -> Chart:
 def _components(model: Any) -> str:
     if not hasattr(model, "family"):
         return ""
-    return f" with {FAMILY_NAMES[get_family(model.family).name]} components"
+    return f" with {get_family(model.family).title} components"
 
 
 def _empty(clusters: Clusters) -> str:
@@ -261,7 +261,7 @@ def _facts(clusters: Clusters, k: int, rows: Array) -> list[tuple[str, str]]:
         if part.nnz:
             facts.append(("Burstiness", f"{part.data.sum() / part.nnz:.2f} tokens for each word that occurs"))
     family = getattr(source.model, "family", None)
-    weighs = family is not None and get_family(family).name in ("dcm", "edcm")
+    weighs = family is not None and get_family(family).has_s
     if weighs and not hasattr(source.model, "discriminative_"):
         s = float(np.asarray(source.model.components_)[clusters.names[k]].sum())
         facts.append(("s", f"{s:,.0f} (the smaller, the burstier)"))

@@ -30,7 +30,4 @@ class Content:
     data: dict[str, Any] = field(default_factory=dict)
 
 
-#: As a reader knows them.
-FAMILY_NAMES = {"multinomial": "multinomial", "dcm": "DCM", "edcm": "EDCM", "vonmisesfisher": "von Mises-Fisher"}
-
 DOCUMENTS = Panel("documents", "Documents", "documents.html")

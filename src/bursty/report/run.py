@@ -23,27 +23,14 @@ _MOST_POINTS = 400
 _TRACED = ("log_likelihood", "log_joint", "n_clusters", "n_words")
 
 _PAPERS = {
-    "madsen2005": "R. E. Madsen, D. Kauchak and C. Elkan. Modeling word burstiness using the Dirichlet distribution. "
-    "Proceedings of the 22nd International Conference on Machine Learning (ICML), pages 545-552, 2005. "
-    "doi:10.1145/1102351.1102420",
-    "elkan2006": "C. Elkan. Clustering documents with an exponential-family approximation of the Dirichlet compound "
-    "multinomial distribution. Proceedings of the 23rd International Conference on Machine Learning (ICML), pages "
-    "289-296, 2006. doi:10.1145/1143844.1143881",
-    "doyle2009": "G. Doyle and C. Elkan. Accounting for burstiness in topic models. Proceedings of the 26th "
+    "DCMLDA": "G. Doyle and C. Elkan. Accounting for burstiness in topic models. Proceedings of the 26th "
     "International Conference on Machine Learning (ICML), pages 281-288, 2009.",
-    "yu2010": "G. Yu, R. Huang and Z. Wang. Document clustering via Dirichlet process mixture model with feature "
+    "DPMFS": "G. Yu, R. Huang and Z. Wang. Document clustering via Dirichlet process mixture model with feature "
     "selection. Proceedings of the 16th ACM SIGKDD International Conference on Knowledge Discovery and Data Mining "
     "(KDD), pages 763-772, 2010.",
-    "rennie2003": "J. D. M. Rennie, L. Shih, J. Teevan and D. R. Karger. Tackling the poor assumptions of naive Bayes "
-    "text classifiers. Proceedings of the 20th International Conference on Machine Learning (ICML), pages 616-623, "
-    "2003.",
-    "blei2003": "D. M. Blei, A. Y. Ng and M. I. Jordan. Latent Dirichlet allocation. Journal of Machine Learning "
+    "LDA": "D. M. Blei, A. Y. Ng and M. I. Jordan. Latent Dirichlet allocation. Journal of Machine Learning "
     "Research 3, pages 993-1022, 2003.",
-    "banerjee2005": "A. Banerjee, I. S. Dhillon, J. Ghosh and S. Sra. Clustering on the unit hypersphere using von "
-    "Mises-Fisher distributions. Journal of Machine Learning Research 6, pages 1345-1382, 2005.",
 }
-_OF_FAMILY = {"dcm": "madsen2005", "edcm": "elkan2006", "multinomial": "rennie2003", "vonmisesfisher": "banerjee2005"}
-_OF_MODEL = {"DPMFS": "yu2010", "DCMLDA": "doyle2009", "LDA": "blei2003"}
 
 
 def check_run(run: Any) -> dict[str, Any]:
@@ -81,14 +68,14 @@ def versions() -> dict[str, str]:
 def citations(model: Any) -> list[str]:
     """The paper of the model, and this library."""
     name = type(model).__name__
-    key = _OF_MODEL.get(name)
-    if key is None and hasattr(model, "family"):
-        key = _OF_FAMILY[get_family(model.family).name]
+    paper = _PAPERS.get(name)
+    if paper is None and hasattr(model, "family"):
+        paper = get_family(model.family).citation
     library = (
         "The bursty developers. bursty: statistical models of counts that come in bursts. "
         f"Version {metadata.version('bursty')}."
     )
-    return [library, *([] if key is None else [_PAPERS[key]])]
+    return [library, *([] if paper is None else [paper])]
 
 
 def _facts(source: Source, run: dict[str, Any]) -> list[tuple[str, str]]:

@@ -1,4 +1,7 @@
-"""What the words of a document say: the log-probability of a family, word by word, and some words louder than others.
+"""Documents a few at a time, with the words that these have and no others.
+
+What the words of a document say is the family's to tell (`Family.word_evidence`), and some words may be believed more
+than others:
 
     sum_w v_w f(w, x_w)
 
@@ -7,13 +10,7 @@ that most documents have tells classes apart by differences of frequency that co
 from classes, so that its evidence is worth less; [Rennie2003] puts the same weights on the counts. With v = 1 this is
 the log-probability less the term of the document's length, which urns of equal s all share.
 
-| family | f(w, x) |
-|---|---|
-| multinomial | x log theta_w |
-| DCM | log alpha_w + sum_{1 <= j < x} log(alpha_w + j) |
-| EDCM | log beta_w, whatever x (and log Gamma(x), the same in all classes) |
-
-Documents come a few at a time (`condensed`), and tables are made of the words that these have: no logarithm is taken of
+Documents come in pieces (`condensed`), and tables are made of the words that these have: no logarithm is taken of
 a word that is not there, and no second table of all words and classes is ever held.
 """
 
@@ -27,10 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.engines import Chunk
-from bursty.families.base import Parameters
-from bursty.families.dcm import DCMParameters
-from bursty.families.edcm import EDCMParameters
-from bursty.kernels import gather, polya, select, threads
+from bursty.kernels import select
 
 Array = np.ndarray[Any, Any]
 
@@ -69,40 +63,3 @@ def drop_words(counts: sp.csr_array, known: Array) -> sp.csr_array:
     if kept == counts.nnz:
         return counts
     return sp.csr_array((values[:kept], indices[:kept], indptr), shape=counts.shape)
-
-
-def word_sums(kind: type[Parameters], chunk: Chunk, table: Array, trust: Array | None = None) -> Array:
-    """The sum over the words of each document: documents x components.
-
-    ``table`` holds the parameters of the words of the chunk, and is used up: their logarithms are put in their place.
-    ``trust`` is how much each word is believed.
-    """
-    again = _rising(chunk.again, table, trust) if issubclass(kind, DCMParameters) else None
-    threads.apply(np.log, table, out=table)
-    if trust is not None:
-        _believe(table, trust)
-    urn = issubclass(kind, DCMParameters | EDCMParameters)
-    sums = chunk.words(table) if urn else chunk.tokens(table)
-    if again is not None:
-        sums += again
-    return sums
-
-
-def _rising(repeats: Chunk, table: Array, trust: Array | None) -> Array:
-    """An urn that has given a word once holds one more of it: repeats are draws from there."""
-    first = repeats.level_first
-    words = np.flatnonzero(np.diff(first))
-    starts = np.append(first[words], first[-1]).astype(np.int32)
-    weights = gather.rows_of(table, words)
-    weights += 1.0
-    logs = polya.log_rising_table(starts, repeats.level_values, weights)
-    if trust is not None:
-        logs *= trust[repeats.level_words][:, None]
-    return repeats.levels(logs)
-
-
-def _believe(logs: Array, trust: Array) -> None:
-    """Multiply by the trust; a word that is not trusted at all says nothing, even where it cannot occur."""
-    with np.errstate(invalid="ignore"):
-        logs *= trust[:, None]
-    logs[trust == 0.0] = 0.0

@@ -71,8 +71,8 @@ def explain(model: BayesClassifier, counts: sp.csr_array, against: Any, top: int
     """One explanation a document."""
     if not isinstance(top, int | np.integer) or top < 1:
         raise ValueError(f"top must be a whole number of words, one or more, not {top!r}")
-    if Settings.of(model).family.name == "vonmisesfisher":
-        raise ValueError("explain needs a score that is a sum over words: use a multinomial, DCM or EDCM family")
+    if not (family := Settings.of(model).family).is_per_word:
+        raise ValueError(f"explain needs a score that is a sum over words, which {family.title} has not: use another")
     scorer = model._scorer()
     known = drop_words(counts, scorer.known)
     unseen = np.asarray(counts.sum(axis=1) - known.sum(axis=1)).ravel()

@@ -22,7 +22,7 @@ from bursty.engines import Chunk
 from bursty.families.base import Family, Parameters, Statistics
 from bursty.kernels import random
 from bursty.models.classify.calibration import Fitted, document_features, fit_temperature
-from bursty.models.classify.evidence import condensed, word_sums
+from bursty.models.classify.evidence import condensed
 from bursty.models.classify.labels import Targets
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.scoring import Model
@@ -202,7 +202,7 @@ class _PulledFold(_Fold):
         urns, sums = self.urns[smoothing.power], []
         for words, chunk in self.parts:
             trust = self.idf[words] ** smoothing.idf if smoothing.idf else None
-            sums.append(word_sums(urns.kind, chunk, urns.mix(smoothing, words), trust))
+            sums.append(urns.family.word_evidence(chunk, urns.mix(smoothing, words), trust))
         return np.concatenate(sums)
 
 

@@ -12,12 +12,9 @@ import scipy.sparse as sp
 
 from bursty.engines import Chunk
 from bursty.families.base import Parameters
-from bursty.families.dcm import DCMParameters
-from bursty.families.edcm import EDCMParameters
-from bursty.families.urn import add_length_term
 from bursty.kernels import gather, threads
 from bursty.models.classify.calibration import Temperature, document_features
-from bursty.models.classify.evidence import TOGETHER, condensed, drop_words, pieces, word_sums
+from bursty.models.classify.evidence import TOGETHER, condensed, drop_words, pieces
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.settings import Settings
 from bursty.models.classify.transforms import Transform
@@ -36,10 +33,10 @@ class Model:
     def log_prob(self, counts: sp.csr_array, known: Array) -> Array:
         """Documents x groups, from their known words; with a trust in words, what these say and no more."""
         family, params = self.settings.family, self.parameters
-        if family.name == "vonmisesfisher":  # has a constant that depends on the number of all words
+        if not family.is_per_word:
             return family.log_prob(Chunk(drop_words(counts, known)), params)
         n_documents = counts.shape[0]
-        result, constants = np.empty((n_documents, params.n_components)), np.zeros(n_documents)
+        result, constants = np.empty((n_documents, params.n_components)), np.empty(n_documents)
         lengths, bounds = np.empty(n_documents, dtype=counts.dtype), pieces(counts, TOGETHER)
 
         def work(first: int, last: int) -> None:
@@ -47,13 +44,12 @@ class Model:
             for rows, (words, chunk) in zip(pairwise(places), condensed(counts, known, places), strict=True):
                 result[slice(*rows)] = self._word_sums(words, chunk)
                 lengths[slice(*rows)] = chunk.lengths
-                if isinstance(params, EDCMParameters):
-                    constants[slice(*rows)] = chunk.repeats
+                constants[slice(*rows)] = family.constants(chunk)
 
         # A thread has whole pieces: within one there is too little to share.
         threads.run(work, counts.indptr[bounds] * np.int64(params.n_components))
-        if self.trust is None and isinstance(params, DCMParameters | EDCMParameters):
-            add_length_term(_of_lengths(lengths), params.s, result, constants)
+        if self.trust is None:
+            family.add_length_term(_of_lengths(lengths), params, result, constants)
         return result
 
     def _word_sums(self, words: Array, chunk: Chunk) -> Array:
@@ -61,7 +57,7 @@ class Model:
         if self.settings.normalize_weights:
             with np.errstate(divide="ignore", invalid="ignore"):
                 return chunk.tokens(np.log(table) / self._norms)
-        return word_sums(type(self.parameters), chunk, table, None if self.trust is None else self.trust[words])
+        return self.settings.family.word_evidence(chunk, table, None if self.trust is None else self.trust[words])
 
     @cached_property
     def _norms(self) -> Array:

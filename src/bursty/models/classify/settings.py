@@ -48,9 +48,9 @@ class Settings:
         family = get_family(estimator.family)
         transform = _transform(estimator.get_params(deep=False)["transform"], family)
         normalize = bool(estimator.normalize_weights)
-        if normalize and family.name != "multinomial":
+        if normalize and not family.is_linear:
             raise ValueError(
-                f'normalize_weights=True is a heuristic for the multinomial, not for "{family.name}": use '
+                f"normalize_weights=True is a heuristic for the multinomial, not for {family.title}: use "
                 'family="multinomial"'
             )
         smoothing = _smoothing(estimator.smoothing, estimator.family, family, normalize)
@@ -82,7 +82,7 @@ class Settings:
     def guess(self) -> Smoothing:
         """Where the search begins, and ends if nothing can be learned."""
         if self.smoothing == "shrink":
-            return Shrinkage(burst=10.0 if self.family.name == "dcm" else None)
+            return Shrinkage(burst=10.0 if self.family.repeats_weigh else None)
         return Constant(0.01 if isinstance(self.smoothing, str) else float(self.smoothing))
 
     @staticmethod
@@ -99,7 +99,7 @@ def _transform(transform: Any, family: Family[Any, Any]) -> Literal["log", "tfid
         raise ValueError(f'transform must be None, "log" or "tfidf", not {transform!r}')
     if transform is not None and family.integer:
         raise ValueError(
-            f'transform="{transform}" gives fractions, and the family "{family.name}" models whole counts: use '
+            f'transform="{transform}" gives fractions, and {family.title} models whole counts: use '
             'family="multinomial", or leave the counts as they are'
         )
     return transform
@@ -108,18 +108,18 @@ def _transform(transform: Any, family: Family[Any, Any]) -> Literal["log", "tfid
 def _smoothing(
     smoothing: Any, given: Any, family: Family[Any, Any], normalize: bool
 ) -> float | Literal["auto", "shrink"]:
-    can_shrink = family.name != "vonmisesfisher" and not normalize
+    can_shrink = family.can_shrink and not normalize
     if smoothing is None:
         if isinstance(given, FamilyEstimator):
             smoothing = given.smoothing
-        elif family.name == "vonmisesfisher":
+        elif not family.smooths:
             smoothing = 0.0
         else:
             smoothing = "shrink" if can_shrink else "auto"
     if smoothing == "shrink" and not can_shrink:
         raise ValueError(
-            'smoothing="shrink" mixes the word probabilities of classes: it does not go with normalize_weights=True or '
-            'the von Mises-Fisher family; use a number or smoothing="auto"'
+            'smoothing="shrink" mixes the word probabilities of classes: it does not go with '
+            f'{"normalize_weights=True" if normalize else family.title}; use a number or smoothing="auto"'
         )
     if isinstance(smoothing, str) and smoothing in ("auto", "shrink"):
         return cast(Literal["auto", "shrink"], smoothing)

@@ -76,7 +76,7 @@ Smoothing = Constant | Shrinkage
 class Urns:
     """What `Shrinkage` mixes: word probabilities of the groups and of the corpus, and the mean of s."""
 
-    kind: type[Parameters]
+    family: Family[Any, Any]
     groups: Array | sp.csr_array
     corpus: Array
     scale: float
@@ -95,8 +95,7 @@ class Urns:
         words : array, optional
             Keep these only, zeros left out.
         """
-        params = family.update(layout.everything(classes))
-        corpus, _ = _shares(params)
+        corpus, _ = _shares(family.update(layout.everything(classes)))
         n_groups = layout.n_groups(len(classes))
         sums, sizes = np.empty(n_groups), layout.group_sizes(documents)
         table = np.empty((len(corpus) if words is None else 0, n_groups))
@@ -112,15 +111,15 @@ class Urns:
         pulls[known] = np.minimum(np.sqrt(geometric_mean(sizes[known]) / sizes[known]), 1e3)
         scale = geometric_mean(sums[known])
         if words is None:
-            return cls(type(params), table, corpus, scale, pulls)
+            return cls(family, table, corpus, scale, pulls)
         side_by_side = sp.hstack(columns, format="csc")
         del columns
-        return cls(type(params), side_by_side.tocsr(), corpus[words], scale, pulls)
+        return cls(family, side_by_side.tocsr(), corpus[words], scale, pulls)
 
     def mix(self, smoothing: Shrinkage, words: Any) -> Array:
         """alpha' of these words for these amounts."""
         tau = smoothing.tau * self.pulls
-        scale = self.scale * (smoothing.burst or 1.0) if hasattr(self.kind, "s") else 1.0  # theta sums to one
+        scale = self.scale * (smoothing.burst or 1.0) if self.family.has_s else 1.0  # theta sums to one
         groups = self.groups[words]
         mixed = groups.toarray() if sp.issparse(groups) else groups.copy()
         mixed += tau * self.corpus[words]
@@ -134,7 +133,7 @@ class Urns:
         for start in range(0, len(table), n_rows):
             rows = slice(start, start + n_rows)
             table[rows] = self.mix(smoothing, rows)
-        return self.kind(table)  # type: ignore[call-arg]  # families with urns have the table alone
+        return self.family.parameters_type(table)  # type: ignore[call-arg]  # those that shrink have the table alone
 
 
 def fit_groups(family: Family[Any, Any], layout: Layout, classes: Classes, smoothing: float = 0.0) -> Parameters:
