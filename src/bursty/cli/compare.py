@@ -66,7 +66,7 @@ def _models(k: int, iterations: int, fitting: Fitting) -> dict[str, Callable[[Co
 
     def family(name: str) -> Callable[[Corpus, Corpus], float]:
         kind, of_family = FAMILIES[name], FAMILIES[name]._family
-        settings = {"smoothing": 0.01} if of_family.smooths else {}
+        settings: dict[str, Any] = {"smoothing": 0.01} if of_family.smooths else {}
         options: dict[str, Any] = {} if of_family.is_normalised else {"normalized": True}
         return lambda learned, held: kind(**settings, n_jobs=fitting.jobs).fit(learned).perplexity(held, **options)
 
