@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -194,11 +192,13 @@ def test_debug_shows_where(bench):
 
 def test_a_report_that_fails_leaves_the_old_one(bench, monkeypatch):
     (bench.folder / "report.html").write_text("before")
+    from bursty import report
 
-    def fail(handle):
-        raise OSError(28, "No space left on device")
+    def fail(path, *_, **__):
+        path.write_text("half")
+        raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(os, "fsync", fail)  # what was written so far does not reach the disk
+    monkeypatch.setattr(report, "write", fail)
     before = bench.names()
     assert complains(bench("report", "found"), "No space left", code=1)
     assert (bench.folder / "report.html").read_text() == "before"

@@ -54,45 +54,31 @@ def plain_warnings() -> Iterator[None]:
 
 
 class Interrupts:
-    """Remembers Ctrl-C and a request to end: some fits stop early and give what they have, and the verb must stop too.
-
-    SIGTERM (from ``kill``, batch systems, containers) and SIGHUP (a terminal that closes) clean up as Ctrl-C does.
-    """
-
-    _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+    """Remembers Ctrl-C: some fits end early on it and give what they have reached, and the verb must stop too."""
 
     def __init__(self) -> None:
-        self.came: int | None = None
+        self.came = False
 
     @contextmanager
     def watched(self) -> Iterator[None]:
         """Watch inside this block (in the main thread, which is the one that hears it)."""
-        self.came = None
+        self.came = False
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.getsignal(number) for number in self._SIGNALS}
-        heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]  # nohup ignores SIGHUP
-        for number in heard:
-            signal.signal(number, self._hear)
+        before = signal.signal(signal.SIGINT, self._hear)
         try:
             yield
         finally:
-            for number in heard:
-                signal.signal(number, before[number])
+            signal.signal(signal.SIGINT, before)
 
     def check(self) -> None:
-        """Stop here if a signal came."""
-        if self.came is not None:
+        """Stop here if Ctrl-C came."""
+        if self.came:
             raise KeyboardInterrupt
 
-    @property
-    def exit_code(self) -> int:
-        """What a shell expects of a process that a signal ended: 130 after Ctrl-C, 143 after SIGTERM."""
-        return 128 + (self.came or signal.SIGINT)
-
     def _hear(self, number: int, frame: FrameType | None) -> None:
-        self.came = number
+        self.came = True
         raise KeyboardInterrupt
 
 

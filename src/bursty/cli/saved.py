@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -65,7 +66,12 @@ def report(
     if out.is_dir():
         raise IsADirectoryError(f"--out is a file here, and {out} is a folder: give a name such as report.html")
     saved = load(model)
-    write_report(out, saved.model, saved.corpus, saved.run)
+    part = out.with_name(f".{out.name}.{os.getpid()}.part")
+    try:
+        write_report(part, saved.model, saved.corpus, saved.run)
+        os.replace(part, out)
+    finally:
+        part.unlink(missing_ok=True)
     print(out)
 
 

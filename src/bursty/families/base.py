@@ -175,6 +175,23 @@ class Family(ABC, Generic[S, P]):
             raise ValueError(f"{self.title} has other parameters besides the weights of the words")
         return self.parameters_type(weights)  # type: ignore[call-arg, return-value]  # the table is its one field
 
+    # Where components share what they cannot learn well alone: see `bursty.families.shared`.
+
+    @property
+    def can_share(self) -> bool:
+        """Whether `effective_counts` says what components have drawn, so that they can lean towards the corpus."""
+        return type(self).effective_counts is not Family.effective_counts
+
+    def effective_counts(self, stats: S, params: P) -> Array:
+        """How often the words were drawn independently, as far as ``params`` tell: W x K, or what adds up in their place."""
+        raise NotImplementedError(f"{self.title} has no independent draws to count")
+
+    def with_draws(self, draws: Array, stats: S, corpus: P) -> P:
+        """Parameters of components with these effective counts; all else is that of the corpus's one component."""
+        sums = draws.sum(axis=0)
+        scale = np.divide(corpus.table.sum(axis=0), sums, out=np.zeros_like(sums), where=sums > 0)
+        return self.from_weights(draws * scale)
+
     def perturb(self, params: P, n_components: int, scale: float, rng: np.random.Generator) -> P:
         """Copies of the first component, each with its own log-normal noise of this standard deviation."""
         return self.from_weights(log_normal_copies(params.table, n_components, scale, rng))

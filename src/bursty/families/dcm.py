@@ -88,6 +88,15 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
         alpha = maximise_urns(stats.types, stats.repeats, stats.lengths, None if start is None else start.alpha)
         return DCMParameters(add_smoothing(alpha, smoothing))
 
+    def effective_counts(self, stats: DCMStatistics, params: DCMParameters) -> Array:
+        """Draws that were not copies of earlier ones: ``sum_j T_j alpha / (alpha + j)``, the tables of a restaurant."""
+        alpha = np.ascontiguousarray(np.broadcast_to(params.alpha, stats.types.shape))
+        draws = np.empty_like(stats.types)
+        cost = stats.repeats.first * np.int64(draws.shape[1])
+        levels = stats.repeats.first, stats.repeats.values, tails(stats.repeats)
+        threads.run(polya.expected_draws, cost, *levels, stats.types, alpha, draws)
+        return draws
+
     def log_prob(self, chunk: Chunk, params: DCMParameters) -> Array:
         """First occurrences as the EDCM has them; repeats from an urn that holds one more of the word."""
         log_prob = chunk.words(params.log_table)

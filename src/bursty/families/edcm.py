@@ -81,6 +81,10 @@ class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
         beta = threads.apply(np.multiply, stats.types, scale)
         return EDCMParameters(add_smoothing(beta, smoothing))
 
+    def effective_counts(self, stats: EDCMStatistics, params: EDCMParameters) -> Array:
+        """First occurrences: what comes after them costs all words the same."""
+        return stats.types
+
     def log_prob(self, chunk: Chunk, params: EDCMParameters) -> Array:
         """Not normalised: a document's q(x), whose sum over all documents of its length is below 1."""
         table = chunk.words(params.log_table)

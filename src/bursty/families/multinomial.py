@@ -66,6 +66,10 @@ class MultinomialFamily(Family[MultinomialStatistics, MultinomialParameters]):
         sums = theta.sum(axis=0)
         return MultinomialParameters(np.divide(theta, sums, out=np.zeros_like(theta), where=sums > 0))
 
+    def effective_counts(self, stats: MultinomialStatistics, params: MultinomialParameters) -> Array:
+        """Every token is a draw."""
+        return stats.tokens
+
     def log_prob(self, chunk: Chunk, params: MultinomialParameters) -> Array:
         """Sum of log theta over the tokens."""
         return chunk.tokens(params.log_table)

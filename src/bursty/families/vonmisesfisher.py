@@ -75,6 +75,18 @@ class VonMisesFisherFamily(Family[VMFStatistics, VMFParameters]):
         mean_length = np.divide(norms, stats.weight, out=np.zeros_like(norms), where=stats.weight > 0)
         return VMFParameters(mu, concentration(np.minimum(mean_length, 1.0), len(mu)))
 
+    def effective_counts(self, stats: VMFStatistics, params: VMFParameters) -> Array:
+        """Sums of directions, which add as counts do."""
+        return stats.resultant
+
+    def with_draws(self, draws: Array, stats: VMFStatistics, corpus: VMFParameters) -> VMFParameters:
+        """Their directions, and one kappa for all components: that of the documents around their own direction."""
+        norms = np.sqrt((draws**2).sum(axis=0))
+        mu = np.divide(draws, norms, out=np.zeros_like(draws), where=norms > 0)
+        length = float(np.sum(mu * stats.resultant)) / max(float(stats.weight.sum()), 1e-300)
+        kappa = concentration(np.array([min(max(length, 0.0), 1.0)]), len(mu))
+        return VMFParameters(mu, np.repeat(kappa, draws.shape[1]))
+
     def log_prob(self, chunk: Chunk, params: VMFParameters) -> Array:
         """Log-density of each document's direction under each component."""
         inverse = np.divide(1.0, chunk.norms, out=np.zeros(chunk.n_documents), where=chunk.norms > 0)

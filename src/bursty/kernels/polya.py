@@ -169,6 +169,24 @@ def tail_sums(first, weights, out, start, stop):
 
 
 @kernel
+def expected_draws(first, values, tails, types, alpha, out, start, stop):
+    """How many of a word's occurrences are draws from the urn of the start, not copies of earlier ones.
+
+    ``types + alpha sum_{j >= 1} tail_j / (alpha + j)``, where the levels count repeats (occurrences after the first).
+    """
+    for word in range(start, stop):
+        for k in range(types.shape[1]):
+            out[word, k] = types[word, k]
+        lo = 0
+        for level in range(first[word], first[word + 1]):
+            for k in range(types.shape[1]):
+                if tails[level, k] > 0.0:
+                    again = inverse_sums(alpha[word, k] + 1.0, lo, values[level])[0]
+                    out[word, k] += tails[level, k] * alpha[word, k] * again
+            lo = values[level]
+
+
+@kernel
 def urn_draws(lengths, cumulative, total, uniforms, words):
     """Fill in documents by the Polya urn: a new ball from the base measure, or a copy of an earlier one.
 
