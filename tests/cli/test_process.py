@@ -79,8 +79,16 @@ def test_no_permission(bench):
     assert bench.names() == before
 
 
-@pytest.mark.parametrize("verb", ["cluster --k 3 --starts 100000", "discover --iterations 1000000"])
-def test_ctrl_c(verb, bench):
+@pytest.mark.parametrize(
+    ("verb", "number"),
+    [
+        ("cluster --k 3 --starts 100000", signal.SIGINT),
+        ("discover --iterations 1000000", signal.SIGINT),
+        ("cluster --k 3 --starts 100000", signal.SIGTERM),
+        ("topics --k 3 --iterations 1000000", signal.SIGTERM),
+    ],
+)
+def test_a_signal_leaves_nothing_behind(verb, number, bench):
     before = bench.names()
     process = subprocess.Popen(
         [*BURSTY, *verb.split(), "mails", "--out", "new"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -88,9 +96,9 @@ def test_ctrl_c(verb, bench):
     assert process.stderr is not None
     assert "mails: 40 documents" in process.stderr.readline()
     time.sleep(2)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, ""), err
+    assert (process.returncode, out) == (128 + number, ""), err
     assert err.splitlines()[-1] == "bursty: stopped"
     assert "Traceback" not in err
     assert bench.names() == before

@@ -82,6 +82,12 @@ def test_headers_and_entries_that_lie(tmp_path, name, content, message):
     refused(write(tmp_path, name, content), message)
 
 
+def test_telling_the_format_takes_linear_time(tmp_path):
+    """Nested repetitions took 187 s for 22 digits; any of these lines would never end."""
+    for line in ("1" * 40 + "x", "1" * 60_000 + "x", "1." * 30_000 + "x", "1 " * 30_000 + "x", "1,1:1 " * 10_000 + "x"):
+        refused(write(tmp_path, "unknown", line + "\n"), "cannot tell the format")
+
+
 @pytest.fixture
 def small_floor(monkeypatch):
     """Bombs of a few megabytes instead of hundreds, for the sake of time."""

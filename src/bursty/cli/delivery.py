@@ -1,20 +1,18 @@
 """Where results go: to stdout at the end, and into the folder of ``--out``, all or nothing.
 
-The folder is tried before any work is done, and files are written to a hidden place inside it; only when everything is
-there do they take their names. A verb that fails, or is stopped, leaves the folder as it was.
+The folder is tried before any work is done, and a new one is written beside it, which takes its place when everything
+is there (`bursty.storage.replacing_folder`). A verb that fails, or is stopped, leaves the folder as it was.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import platform
 import shutil
 import sys
-import tempfile
 import textwrap
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -55,18 +53,23 @@ class Delivery:
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
         self._staging: Path | None = None
         self._made: list[Path] = []
+        self._names: list[str] = []
         self._files: list[Path] = []
+        self._writing = ExitStack()
 
     def __enter__(self) -> Self:
         if self.options.out is not None:
-            self._staging = self._stage(self.options.out)
+            self._stage(self.options.out)
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
-            if error is None:
+            with self._writing:
+                if error is not None:
+                    raise error
                 interrupts.check()
-                self._deliver()
+                self._write()
+            self._deliver()
         finally:
             self._tidy()
 
@@ -107,33 +110,33 @@ class Delivery:
         if self.wants_report:
             write_report(self._staging / "report.html", model, corpus, self.run)
 
-    def _stage(self, out: Path) -> Path:
+    def _stage(self, out: Path) -> None:
+        from bursty.storage import replacing_folder
+
         if out.exists() and not out.is_dir():
             raise NotADirectoryError(f"--out is a folder, and {out} is a file")
-        missing = [folder for folder in (out, *out.parents) if not folder.exists()]
-        out.mkdir(parents=True, exist_ok=True)
-        self._made = missing
-        return Path(tempfile.mkdtemp(prefix=".bursty-", dir=out))
+        self._made = [folder for folder in out.parents if not folder.exists()]
+        try:
+            self._staging = self._writing.enter_context(replacing_folder(out, keep=True))
+        except OSError:
+            self._tidy()
+            raise
 
-    def _deliver(self) -> None:
+    def _write(self) -> None:
         self.run["seconds"] = round(time.perf_counter() - self._began, 3)
         if self._staging is not None and self.options.out is not None:
             for table in self.tables:
                 write_table(table, self._staging, self.options.format)
-            names = sorted(path.name for path in self._staging.iterdir())
-            for name in names:
-                if (self.options.out / name).is_dir():
-                    raise IsADirectoryError(f"{self.options.out / name} is a folder, where a file is to be written")
-            for path in sorted(self._staging.iterdir()):
-                os.replace(path, self.options.out / path.name)
-                self._files.append(self.options.out / path.name)
-            say(f"kept in {self.options.out}: {', '.join(path.name for path in self._files)}")
+            self._names = sorted(path.name for path in self._staging.iterdir())
+
+    def _deliver(self) -> None:
+        if self.options.out is not None:
+            self._files = [self.options.out / name for name in self._names]
+            say(f"kept in {self.options.out}: {', '.join(self._names)}")
         self._print()
         sys.stdout.flush()
 
     def _tidy(self) -> None:
-        if self._staging is not None:
-            shutil.rmtree(self._staging, ignore_errors=True)
         if not self._files:
             with suppress(OSError):
                 for folder in self._made:

@@ -5,7 +5,7 @@
 | 0 | done |
 | 1 | failed: the disk is full, memory ran out, a bug |
 | 2 | the arguments or the input are not right; one line on stderr says what to do |
-| 130 | stopped with Ctrl-C |
+| 130, 143, 129 | stopped: Ctrl-C, SIGTERM, SIGHUP |
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
             return _call([argument for argument in arguments if argument != "--debug"])
     except KeyboardInterrupt:
         _complain("stopped")
-        return 130
+        return interrupts.exit_code
     except BrokenPipeError:
         _close_stdout()
         return 0

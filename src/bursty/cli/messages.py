@@ -54,31 +54,45 @@ def plain_warnings() -> Iterator[None]:
 
 
 class Interrupts:
-    """Remembers Ctrl-C: some fits end early on it and give what they have reached, and the verb must stop too."""
+    """Remembers Ctrl-C and a request to end: some fits stop early and give what they have, and the verb must stop too.
+
+    SIGTERM (from ``kill``, batch systems, containers) and SIGHUP (a terminal that closes) clean up as Ctrl-C does.
+    """
+
+    _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
     def __init__(self) -> None:
-        self.came = False
+        self.came: int | None = None
 
     @contextmanager
     def watched(self) -> Iterator[None]:
         """Watch inside this block (in the main thread, which is the one that hears it)."""
-        self.came = False
+        self.came = None
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = signal.signal(signal.SIGINT, self._hear)
+        before = {number: signal.getsignal(number) for number in self._SIGNALS}
+        heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]  # nohup ignores SIGHUP
+        for number in heard:
+            signal.signal(number, self._hear)
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number in heard:
+                signal.signal(number, before[number])
 
     def check(self) -> None:
-        """Stop here if Ctrl-C came."""
-        if self.came:
+        """Stop here if a signal came."""
+        if self.came is not None:
             raise KeyboardInterrupt
 
+    @property
+    def exit_code(self) -> int:
+        """What a shell expects of a process that a signal ended: 130 after Ctrl-C, 143 after SIGTERM."""
+        return 128 + (self.came or signal.SIGINT)
+
     def _hear(self, number: int, frame: FrameType | None) -> None:
-        self.came = True
+        self.came = number
         raise KeyboardInterrupt
 
 

@@ -146,6 +146,10 @@ class Reading:
 
 def is_shards(path: Path) -> bool:
     """Whether it is a folder that ``bursty import --shards`` wrote."""
+    from bursty.storage import recover
+
+    if path.suffix == ".bshards":
+        recover(path)
     return path.suffix == ".bshards" and path.is_dir()
 
 

@@ -33,7 +33,9 @@ def kind_of(model: Any) -> str:
 def load(path: Path, *kinds: str) -> Saved:
     """The saved model, which must be of one of these kinds."""
     from bursty.persistence import read
+    from bursty.storage import recover
 
+    recover(path)
     if path.is_dir() and (path / "model.bursty").is_file():
         path = path / "model.bursty"
     if not path.exists():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,12 +65,7 @@ def report(
     if out.is_dir():
         raise IsADirectoryError(f"--out is a file here, and {out} is a folder: give a name such as report.html")
     saved = load(model)
-    part = out.with_name(f".{out.name}.{os.getpid()}.part")
-    try:
-        write_report(part, saved.model, saved.corpus, saved.run)
-        os.replace(part, out)
-    finally:
-        part.unlink(missing_ok=True)
+    write_report(out, saved.model, saved.corpus, saved.run)
     print(out)
 
 

@@ -42,9 +42,10 @@ _SUFFIXES = {
     ".svm": "svmlight",
 }
 _DATA_SUFFIXES = (*_SUFFIXES, ".mat", ".dat", ".bcorpus")
-_NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_PAIRS = re.compile(rb"^%s(?:,%s)*(?:[ \t]+(?:qid|\d+):%s)*[ \t]*(?:#.*)?$" % (_NUMBER, _NUMBER, _NUMBER))
-_NUMBERS = re.compile(rb"^[ \t]*(?:%s[ \t]*)*$" % _NUMBER)
+# Every part starts with a character that nothing before it can take: matching takes linear time on any line.
+_NUMBER = rb"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
+_PAIRS = re.compile(rb"%s(?:,%s)*(?:[ \t]+(?:qid|\d+):%s)*[ \t]*(?:#.*)?" % (_NUMBER, _NUMBER, _NUMBER))
+_NUMBERS = re.compile(rb"%s(?:[ \t]+%s)*" % (_NUMBER, _NUMBER))
 
 
 def locate(path: Path, format: str | None) -> tuple[str, Source]:
@@ -95,9 +96,9 @@ def sniff(head: bytes) -> str | None:
     filled = [line.strip() for line in lines if line.strip()]
     if not filled:
         return None
-    if all(_NUMBERS.match(line) for line in filled):
+    if all(_NUMBERS.fullmatch(line) for line in filled):
         return _sniff_numbers([line.split() for line in filled])
-    if all(_PAIRS.match(line) for line in filled):
+    if all(_PAIRS.fullmatch(line) for line in filled):
         return "ldac" if all(_is_ldac(line) for line in filled) else "svmlight"
     return None
 

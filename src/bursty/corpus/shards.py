@@ -14,7 +14,6 @@ mapped into memory is ready to work on. The number of documents in a shard is th
 from __future__ import annotations
 
 import os
-import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ import scipy.sparse as sp
 
 from bursty.corpus.core import Corpus
 from bursty.sparse import check_csr
-from bursty.storage import read_tree, write_tree
+from bursty.storage import read_tree, recover, replacing_folder, write_tree
 from bursty.validation import MAX_COUNT
 
 Array = np.ndarray[Any, Any]
@@ -54,6 +53,7 @@ class ShardedCorpus:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        recover(self.path)
         if not (self.path / _INDEX).is_file():
             raise ValueError(f"{path} is not a folder of shards: it has no {_INDEX}. Write it with write_shards")
         index = read_tree(self.path / _INDEX, _KIND)
@@ -203,24 +203,18 @@ def write_shards(path: str | Path, corpora: Corpus | Iterable[Corpus]) -> Sharde
     path = Path(path)
     if not path.suffix:
         path = path.with_suffix(SUFFIX)
+    recover(path)
     if path.exists() and not (path / _INDEX).is_file():
         raise FileExistsError(f"{path} is there and is not a folder of shards: choose another name")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    temporary.mkdir(parents=True)
-    try:
+    with replacing_folder(path) as folder:
         first, shards = None, []
         for number, part in enumerate(_of_size(corpora)):
             first = part if first is None else first
             _check_same(first, part, number)
-            shards.append(_write_shard(temporary, number, part))
+            shards.append(_write_shard(folder, number, part))
         if first is None:
             raise ValueError("there are no documents to write")
-        _write_index(temporary, first, shards)
-        if path.exists():
-            shutil.rmtree(path)
-        os.replace(temporary, path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        _write_index(folder, first, shards)
     return ShardedCorpus(path)
 
 

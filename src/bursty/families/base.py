@@ -183,7 +183,7 @@ class Family(ABC, Generic[S, P]):
         return type(self).effective_counts is not Family.effective_counts
 
     def effective_counts(self, stats: S, params: P) -> Array:
-        """How often the words were drawn independently, as far as ``params`` tell: W x K, or what adds up in their place."""
+        """How often the words were drawn independently, as far as ``params`` tell: W x K."""
         raise NotImplementedError(f"{self.title} has no independent draws to count")
 
     def with_draws(self, draws: Array, stats: S, corpus: P) -> P:

@@ -2,10 +2,10 @@
 
     alpha_k = s p_k,    p_k ~ Dirichlet(1 + m q),    p_k = (t_k + m q) / (sum_w t_kw + m)
 
-with s and q those of one component for the whole corpus. The t_k are the draws that stand behind the counts of component k
-(see `Family.effective_counts`): tokens for the multinomial, first occurrences for the EDCM, and for the DCM what its
-urns drew anew, ``t_kw = sum_j T_kwj alpha_kw / (alpha_kw + j)``, which is in between. At a fixed point p_k is the mode of
-its posterior. The strength m is given in documents: as many draws as so many average documents have.
+with s and q those of one component for the whole corpus. The t_k are the draws behind the counts of component k
+(`Family.effective_counts`): tokens for the multinomial, first occurrences for the EDCM, and for the DCM what its urns
+drew anew, ``t_kw = sum_j T_kwj alpha_kw / (alpha_kw + j)``, which is in between. At a fixed point p_k is the mode of
+its posterior. The strength m is given in documents: the number of draws in that many average documents.
 
 | symbol | name | shape |
 |---|---|---|
@@ -32,7 +32,7 @@ _STEPS = 10
 
 @dataclass(frozen=True)
 class Shared:
-    """What all components have in common: draws from the corpus (W), and the parameters of one component, with its s."""
+    """What all components have in common: draws from the corpus (W), and the parameters of its one component."""
 
     counts: Array
     corpus: Parameters

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from bursty.engines import Chunk, Documents
-from bursty.storage import read_tree, write_tree
+from bursty.storage import discard, read_tree, write_tree
 
 Array = np.ndarray[Any, Any]
 
@@ -131,7 +131,7 @@ class Keeper:
     def done(self) -> None:
         """The fit is finished: there is nothing to go on with."""
         if self.where is not None:
-            Path(self.where.path).unlink(missing_ok=True)
+            discard(self.where.path)
 
     def write(self, state: Any) -> None:
         """Write now; where that fails, the fit goes on."""

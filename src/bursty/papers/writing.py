@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from bursty.papers.comparing import Row, number, published, source
 from bursty.papers.study import Outcome
+from bursty.storage import replacing
 
 COLUMNS = ("what", "measure", "paper", "ours", "difference", "verdict", "better with", "runs", "data")
 #: Pictures are for a page, not for print: small files.
@@ -125,6 +125,5 @@ def _picture(outcome: Outcome) -> bytes | None:
 
 def _replace(path: Path, content: bytes) -> None:
     """All of the new file or all of the old one."""
-    part = path.with_name(f"{path.name}.part")
-    part.write_bytes(content)
-    os.replace(part, path)
+    with replacing(path) as file:
+        file.write(content)

@@ -19,7 +19,7 @@ from bursty.report.page import assemble
 from bursty.report.run import add_run, check_run
 from bursty.report.source import Source
 from bursty.report.topics import topic_content
-from bursty.storage.container import replacing
+from bursty.storage import replacing
 
 __all__ = ["render", "write"]
 

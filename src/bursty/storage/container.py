@@ -13,16 +13,16 @@ truncated, foreign or hostile gives one `ValueError` that names it.
 from __future__ import annotations
 
 import json
-import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+
+from bursty.storage.replacing import replacing
 
 Array = np.ndarray[Any, Any]
 
@@ -65,27 +65,6 @@ def write_arrays(path: str | Path, kind: str, manifest: Mapping[str, Any], array
     with replacing(path) as file:
         _write_zip(file, text, arrays)
     return path
-
-
-@contextmanager
-def replacing(path: str | Path) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes the place of `path` at the end, and only if all went well.
-
-    Errors of the disk name `path` and not the file that stands in for it.
-    """
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with open(temporary, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
