@@ -27,7 +27,7 @@ __all__ = ["render", "write"]
 _KINDS = (("labels_", cluster_content), ("doc_topic_", topic_content), ("class_count_", classifier_content))
 
 
-def render(model: Any, corpus: Any = None, run: Any = None) -> str:
+def render(model: Any, corpus: Any = None, run: Any = None, *, texts: bool = True) -> str:
     """The report of a fitted model, as one HTML page.
 
     Parameters
@@ -39,6 +39,8 @@ def render(model: Any, corpus: Any = None, run: Any = None) -> str:
         what the model alone knows.
     run : dict, optional
         What was run, any of ``command``, ``data``, ``parameters``, ``seed``, ``versions``, ``started``, ``seconds``.
+    texts : bool, default True
+        Show excerpts where the corpus has its texts. False leaves them out, for data that must not be shown.
 
     Returns
     -------
@@ -48,7 +50,7 @@ def render(model: Any, corpus: Any = None, run: Any = None) -> str:
     check_is_fitted(model)
     for attribute, make in _KINDS:
         if hasattr(model, attribute):
-            source = Source.of(model, corpus)
+            source = Source.of(model, corpus if texts or corpus is None else _without_texts(corpus))
             content = make(source)
             add_run(content, source, facts)
             return assemble(content, named=source.are_named)
@@ -57,14 +59,14 @@ def render(model: Any, corpus: Any = None, run: Any = None) -> str:
     )
 
 
-def write(path: str | Path, model: Any, corpus: Any = None, run: Any = None) -> Path:
+def write(path: str | Path, model: Any, corpus: Any = None, run: Any = None, *, texts: bool = True) -> Path:
     """`render` into a file, which is there whole or not at all.
 
     Parameters
     ----------
     path : str or Path
         Where to; a file that is there is replaced.
-    model, corpus, run
+    model, corpus, run, texts
         As in `render`.
 
     Returns
@@ -76,7 +78,11 @@ def write(path: str | Path, model: Any, corpus: Any = None, run: Any = None) -> 
         raise IsADirectoryError(f"{target} is a folder: name the file too, such as {target / 'report.html'}")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"the folder {target.parent} does not exist: make it first")
-    text = render(model, corpus, run)
+    text = render(model, corpus, run, texts=texts)
     with replacing(target) as file:
         file.write(text.encode("utf-8", errors="replace"))
     return target
+
+
+def _without_texts(corpus: Any) -> Any:
+    return corpus.without_texts() if hasattr(corpus, "without_texts") else corpus

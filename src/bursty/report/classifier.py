@@ -9,7 +9,7 @@ import numpy as np
 
 from bursty.families import get_family
 from bursty.plot.calibration import reliability_bins
-from bursty.report import charts, documents
+from bursty.report import charts, documents, excerpts
 from bursty.report.charts import Chart
 from bursty.report.clusters import best_words
 from bursty.report.content import DOCUMENTS, Content, Panel
@@ -214,7 +214,16 @@ def _evidence(source: Source, row: int, truth: int) -> dict[str, Any]:
             explanation.words, explanation.counts, explanation.first, explanation.repeats, strict=True
         )
     ]
-    return {"evidence": words, "odds": explanation.total, "unseen": explanation.unseen}
+    odds = {
+        str(word): float(first + repeats)
+        for word, first, repeats in zip(explanation.words, explanation.first, explanation.repeats, strict=True)
+    }
+    return {
+        "evidence": words,
+        "odds": explanation.total,
+        "unseen": explanation.unseen,
+        "passage": excerpts.passages(source, np.array([row]), odds)[0],
+    }
 
 
 def _multilabel(content: Content, source: Source, names: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bursty.families import get_family
 from bursty.metrics import normalized_mutual_information
-from bursty.report import charts, documents
+from bursty.report import charts, documents, excerpts
 from bursty.report.charts import Chart
 from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import add_lookup, lookup, vocabulary
@@ -245,11 +245,18 @@ def _cards(clusters: Clusters) -> list[dict[str, Any]]:
                 "distinguishing": None if told is None else best_words(source, told[k], WORDS),
                 "common": None if common is None else best_words(source, common[k], WORDS),
                 "facts": _facts(clusters, k, rows),
-                "central": [names[d] for d in central[k]] if central else [],
+                "central": _excerpts(clusters, names, central[k], told[k]) if central and told is not None else [],
                 "labels": _labels_of(source, rows),
             }
         )
     return cards
+
+
+def _excerpts(clusters: Clusters, names: list[str], rows: Array, scores: Array) -> list[tuple[str, excerpts.Passage]]:
+    """Names of documents, each with the passage that says most about the cluster where texts are at hand."""
+    source = clusters.source
+    found = excerpts.passages(source, rows, excerpts.group_weights(source, scores))
+    return [(names[row], parts) for row, parts in zip(rows, found, strict=True)]
 
 
 def _facts(clusters: Clusters, k: int, rows: Array) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bursty.metrics import burstiness
-from bursty.report import charts
+from bursty.report import charts, excerpts
 from bursty.report.content import Content, Panel
 from bursty.report.source import Source
 from bursty.report.text import numbers
@@ -37,6 +37,8 @@ def lookup(source: Source, shares: Array, titles: list[str], what: str, marks: A
         found["documents"] = numbers(np.bincount(counts.indices, minlength=source.n_words)[kept])
         found["tokens"] = numbers(source.tokens[kept].astype(np.int64))
         found["bursts"] = numbers(burstiness(counts, axis="word")[kept], 3)
+    if (lines := excerpts.contexts(source)) is not None:
+        found["contexts"] = lines
     if marks is not None:
         found["marks"] = numbers(np.asarray(marks)[kept], 3)
     return found

@@ -9,7 +9,7 @@ import numpy as np
 from bursty.corpus.times import bin_times
 from bursty.models.topics_reading import group_means
 from bursty.plot.topics import running_mean
-from bursty.report import charts, documents
+from bursty.report import charts, documents, excerpts
 from bursty.report.charts import Chart
 from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import add_lookup, lookup, vocabulary
@@ -104,6 +104,7 @@ def _add_topics(content: Content, source: Source, order: Array, titles: list[str
     for k, title in enumerate(titles):
         words = _candidates(p[k], overall, source.number_on_page)
         best = np.argsort(-mixtures[:, k], kind="stable")[:TOP_DOCUMENTS]
+        passages = _passages(source, best, order[k])
         alike = [j for j in np.argsort(-near[k], kind="stable") if j != k][:ALIKE]
         topics.append(
             {
@@ -111,7 +112,9 @@ def _add_topics(content: Content, source: Source, order: Array, titles: list[str
                 "words": source.number_on_page[words].tolist(),
                 "p": numbers(p[k, words]),
                 "overall": numbers(overall[words]),
-                "documents": [[names[d], percent(float(mixtures[d, k]))] for d in best],
+                "documents": [
+                    [names[d], percent(float(mixtures[d, k])), parts] for d, parts in zip(best, passages, strict=True)
+                ],
                 "alike": [[int(j), percent(float(near[k, j]))] for j in alike],
                 "share": percent(float(_prevalence(source, mixtures)[k])),
                 "s": f"{model.s_[order[k]]:,.0f}" if hasattr(model, "s_") else None,
@@ -122,6 +125,13 @@ def _add_topics(content: Content, source: Source, order: Array, titles: list[str
         "Bars: probability of the word in this topic. Orange ticks: in all topics together."
     )
     content.panels.append(Panel("topics", "Topics", "topics.html", {"topics": topics, "titles": titles}))
+
+
+def _passages(source: Source, rows: Array, topic: int) -> list[excerpts.Passage]:
+    """The part of each document in which the topic is densest."""
+    if not excerpts.has_texts(source):
+        return [[] for _ in rows]
+    return excerpts.passages(source, rows, excerpts.group_weights(source, source.model.word_scores()[topic]))
 
 
 def _candidates(p: Array, overall: Array, places: Array) -> Array:

@@ -11,6 +11,8 @@ function make(tag, properties, ...children) {
 }
 const byId = (id) => document.getElementById(id);
 const bdi = (text) => make("bdi", {}, String(text));
+const passage = (parts) =>
+  make("blockquote", { className: "excerpt" }, ...parts.map(([text, kind]) => (kind ? make("mark", { className: kind }, text) : text)));
 const percent = (share) =>
   share >= 0.995 && share < 1 ? "over 99%" : (share >= 0.0995 ? (100 * share).toFixed(0) : (100 * share).toFixed(1)) + "%";
 const later = (wait, action) => {

@@ -52,6 +52,8 @@ function startWords() {
     chosen = word;
     const marks = lookup.marks ? ` It tells clusters apart with probability ${lookup.marks[word].toFixed(2)}.` : "";
     byId("word-answer").replaceChildren(make("p", {}, make("strong", {}, bdi(vocabulary[word])), sentence(word) + marks));
+    const lines = (lookup.contexts && lookup.contexts[word]) || [];
+    byId("word-contexts").replaceChildren(...lines.map(([before, it, after]) => make("li", {}, before, make("mark", {}, it), after)));
     byId("word-caption").textContent = `Where it matters: of its occurrences, the share in each ${lookup.what}.`;
     byId("word-figure").hidden = false;
     refill("word-groups");

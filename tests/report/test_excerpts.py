@@ -1,0 +1,85 @@
+"""Excerpts of texts on a page: the right passage, bounded, and as text only."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bursty import DCMLDA, BayesClassifier, Corpus, Mixture, report
+from bursty.report.excerpts import MOST_CONTEXT, WIDTH, contexts, passage
+from bursty.report.source import Source
+
+SEA = "The sea is wide and the waves of the sea are high; waves break on the shore and the sailors see the sea. "
+FIELD = "A farmer ploughs the field with oxen; the oxen rest and wheat grows in the field where oxen plough. "
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    texts = [(SEA, FIELD)[i % 2] * (1 + i % 3) + f"Note {i}." for i in range(40)]
+    return Corpus.from_texts(texts, labels=np.array(["sea", "land"])[np.arange(40) % 2])
+
+
+def joined(parts):
+    return "".join(text for text, _ in parts)
+
+
+def test_the_passage_is_where_the_words_are():
+    text = "nothing here " * 100 + "the whale swims with the whale " + "nothing there " * 100
+    parts = passage(text, {"whale": 1.0})
+    assert [text for text, kind in parts if kind == "for"] == ["whale", "whale"]
+    assert len(joined(parts)) <= WIDTH + 60
+    assert joined(parts).startswith("… ")
+    assert joined(parts).endswith(" …")
+
+
+def test_words_for_and_against_are_told_apart_whatever_their_case():
+    parts = passage("Whale and Oxen", {"whale": 1.0, "oxen": -2.0})
+    assert parts == [("Whale", "for"), (" and ", ""), ("Oxen", "against")]
+
+
+@pytest.mark.parametrize("text", ["", "   ", "short", "x" * 5000, "no such word " * 200])
+def test_without_the_words_the_beginning_is_shown(text):
+    shown = joined(passage(text, {"whale": 1.0})).removesuffix(" …").removesuffix("…").strip()
+    assert " ".join(text.split()).startswith(shown)
+    assert len(shown) <= WIDTH
+
+
+def test_contexts_are_lines_around_a_word(corpus):
+    model = Mixture(2, random_state=0).fit(corpus)
+    source = Source.of(model, corpus)
+    found = contexts(source)
+    word = int(np.flatnonzero(source.words[source.kept] == "oxen")[0])
+    before, it, after = found[word][0]
+    assert (it, after[:6]) == ("oxen", "; the ")
+    assert before.endswith("field with ")
+    assert sum(len(piece) for lines in found for line in lines for piece in line) <= MOST_CONTEXT + 400
+
+
+def test_pages_show_passages_unless_told_not_to(corpus):
+    models = [
+        Mixture(2, random_state=0).fit(corpus),
+        DCMLDA(2, n_iter=5, tol=0, random_state=0).fit(corpus),
+    ]
+    for model in models:
+        page = report.render(model, corpus)
+        assert "sailors" in page
+        assert "with oxen" not in report.render(model, corpus, texts=False)
+    wrong = Corpus.from_texts(list(corpus.texts), labels=np.array(["land", "sea"])[np.arange(40) % 2])
+    page = report.render(BayesClassifier().fit(corpus, corpus.labels), wrong)
+    assert '<mark class="for">' in page
+
+
+def test_texts_are_escaped_and_cannot_steer():
+    nasty = [
+        "<script>window.hacked=1</script>",
+        "<img src=x onerror=window.hacked=3>",
+        "\u202eturned",
+        "a\x00b",
+        "{{ 7 }}",
+    ]
+    texts = [f"{text} alpha beta" for text in nasty] + ["gamma delta"] * 5
+    corpus = Corpus.from_texts(texts)
+    page = report.render(Mixture(2, random_state=0).fit(corpus), corpus)
+    assert "<script>window.hacked" not in page
+    assert "<img src=x" not in page
+    assert "\u202e" not in page
