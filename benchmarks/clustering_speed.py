@@ -18,7 +18,9 @@ from bursty import Mixture, datasets
 from bursty.engines import LocalEngine
 from bursty.families import get_family
 from bursty.inference import em
+from bursty.inference.runs import advance
 from bursty.inference.starts import perturb
+from bursty.inference.stopping import RelativeChange
 
 
 def dcm_against_edcm(rounds=9):
@@ -38,8 +40,8 @@ def problem_of(counts, k, n_jobs=None):
 
 def iteration(problem, state, n_iter=1):
     """EM iterations: E step, statistics, M step."""
-    schedule = em.Schedule((1.0,), n_iter, -1.0)
-    return em.anneal(problem, em.Run(state), schedule).state
+    schedule = em.Schedule((1.0,), n_iter, RelativeChange(-1.0))
+    return advance(em.Run(problem, schedule, state)).state
 
 
 def against_kmeans(counts, rounds=9):

@@ -24,7 +24,9 @@ from bursty.corpus import write_shards
 from bursty.engines import LocalEngine
 from bursty.families import get_family
 from bursty.inference import em
+from bursty.inference.runs import advance
 from bursty.inference.starts import perturb
+from bursty.inference.stopping import RelativeChange
 
 K = 20
 
@@ -40,7 +42,7 @@ class Iterations:
 
     def __call__(self, n=1):
         """So many."""
-        em.anneal(self.problem, em.Run(self.state), em.Schedule((1.0,), n, -1.0))
+        advance(em.Run(self.problem, em.Schedule((1.0,), n, RelativeChange(-1.0)), self.state))
 
 
 def growth(folder, large):

@@ -244,7 +244,7 @@ def test_warm_start_goes_on(corpus):
 def test_interrupted_fit_keeps_what_it_has(corpus):
     class Interrupted(DCMLDA):
         def _on_iteration(self, trace):
-            if len(trace.iteration) == 4:
+            if len(trace) == 4:
                 raise KeyboardInterrupt
 
     model = Interrupted(3, random_state=0)

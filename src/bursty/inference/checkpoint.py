@@ -94,6 +94,11 @@ class Keeper:
         }
         return cls(where, owner, classes)
 
+    @property
+    def active(self) -> bool:
+        """Whether there is anywhere to write."""
+        return self.where is not None
+
     def resume(self) -> Any:
         """What was written last, or None where nothing was; another fit's is refused."""
         if self.where is None or not Path(self.where.path).exists():

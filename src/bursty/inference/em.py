@@ -18,7 +18,7 @@ parameter and no document is stranded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,7 +26,8 @@ import numpy as np
 
 from bursty.engines import Chunk, Column, Documents, Resp, with_trace
 from bursty.families.base import Family, Parameters, Statistics
-from bursty.inference.checkpoint import Keeper
+from bursty.inference.runs import Trace
+from bursty.inference.stopping import RelativeChange, Rule
 from bursty.kernels.posterior import posterior
 
 Array = np.ndarray[Any, Any]
@@ -51,36 +52,13 @@ class State:
     weights: Array
 
 
-@dataclass
-class Trace:
-    """What happened, one entry an iteration."""
-
-    phase: list[int] = field(default_factory=list)
-    temperature: list[float] = field(default_factory=list)
-    iteration: list[int] = field(default_factory=list)
-    log_likelihood: list[float] = field(default_factory=list)
-    weights: list[Array] = field(default_factory=list)
-
-    def add(self, phase: int, temperature: float, iteration: int, log_likelihood: float, weights: Array) -> None:
-        """Record an iteration."""
-        self.phase.append(phase)
-        self.temperature.append(temperature)
-        self.iteration.append(iteration)
-        self.log_likelihood.append(log_likelihood)
-        self.weights.append(weights)
-
-    def arrays(self) -> dict[str, Array]:
-        """The same as arrays."""
-        return {name: np.asarray(values) for name, values in vars(self).items()}
-
-
 @dataclass(frozen=True)
 class Schedule:
     """Temperatures, and when to stop at each."""
 
-    temperatures: Sequence[float] = (25.0, 5.0, 1.0)
-    max_iter: int = 100
-    tol: float = 1e-5
+    temperatures: Sequence[float]
+    max_iter: int
+    rule: Rule
 
     @classmethod
     def checked(cls, temperatures: Any, max_iter: int, tol: Any) -> Schedule:
@@ -90,7 +68,7 @@ class Schedule:
             raise ValueError(f"temperatures must be positive numbers, such as (25, 5, 1), not {temperatures!r}")
         if not isinstance(tol, int | float | np.number) or not tol >= 0:
             raise ValueError(f"tol must be a number, zero or more, or None, not {tol!r}")
-        return cls(tuple(values.tolist()), int(max_iter), float(tol))
+        return cls(tuple(values.tolist()), int(max_iter), RelativeChange(float(tol)))
 
 
 def responsibilities(
@@ -158,64 +136,48 @@ class Problem:
 
 @dataclass
 class Run:
-    """A run of EM: where it stands and how it came there. It can be stopped after any step and go on later."""
+    """A run of EM through the temperatures: where it stands and how it came there."""
 
+    problem: Problem
+    schedule: Schedule
     state: State
     trace: Trace = field(default_factory=Trace)
     phase: int = 0
-    iteration: int = 0
-    previous: float = -np.inf
+    phase_start: int = 0
     converged: bool = True
 
-    def step(self, problem: Problem, schedule: Schedule) -> None:
+    @property
+    def done(self) -> bool:
+        """Whether it has been through all temperatures."""
+        return self.phase == len(self.schedule.temperatures)
+
+    @property
+    def score(self) -> float:
+        """Mean log-likelihood of a document at the last step."""
+        return float(self.trace["log_likelihood"][-1])
+
+    def step(self) -> None:
         """One iteration, and on to the next temperature where this one is done."""
-        temperature = schedule.temperatures[self.phase]
+        problem, temperature = self.problem, self.schedule.temperatures[self.phase]
         expectation = problem.expectation(self.state, temperature)
         log_likelihood = expectation.log_evidence / float(expectation.resp.sum())
-        self.trace.add(self.phase, temperature, self.iteration, log_likelihood, self.state.weights)
         self.state.params.forget()  # its logarithms are as large as the parameters
-        self.state = problem.documents.here(maximise, problem.family, expectation, self.state.params)
-        settled = abs(log_likelihood - self.previous) <= schedule.tol * abs(log_likelihood)
-        self.previous, self.iteration = log_likelihood, self.iteration + 1
-        if settled or self.iteration == schedule.max_iter:
-            self.converged &= bool(settled)
-            self.phase, self.iteration, self.previous = self.phase + 1, 0, -np.inf
+        state = problem.documents.here(maximise, problem.family, expectation, self.state.params)
+        place = {"phase": self.phase, "temperature": temperature, "iteration": len(self.trace) - self.phase_start}
+        self.trace.add(**place, log_likelihood=log_likelihood, weights=self.state.weights)
+        self.state = state
+        phase = self.trace.since(self.phase_start)
+        settled = self.schedule.rule.settled(phase)
+        if settled or len(phase) == self.schedule.max_iter:
+            self.converged &= settled
+            self.phase, self.phase_start = self.phase + 1, len(self.trace)
 
+    def standing(self) -> dict[str, Any]:
+        """All that going on needs."""
+        names = "state", "phase", "phase_start", "converged"
+        return {"trace": self.trace.since(0).entries, **{name: getattr(self, name) for name in names}}
 
-def anneal(
-    problem: Problem, run: Run, schedule: Schedule, on_iteration: Callable[[Run], None] = lambda run: None
-) -> Run:
-    """Run EM through the temperatures, from where the run stands to the end."""
-    while run.phase < len(schedule.temperatures):
-        run.step(problem, schedule)
-        on_iteration(run)
-    return run
-
-
-def best_of(
-    problem: Problem,
-    start: Callable[[np.random.Generator], State],
-    n_runs: int,
-    rng: np.random.Generator,
-    schedule: Schedule,
-    on_iteration: Callable[[Run], None],
-    keeper: Keeper,
-) -> Run:
-    """The run of greatest likelihood among so many starts, or what is left of them after an interruption."""
-    kept = keeper.resume() or {"begun": 0, "best": None, "run": None, "rng": rng}
-    begun, best, run, rng = kept["begun"], kept["best"], kept["run"], kept["rng"]
-
-    def after(run: Run) -> None:
-        on_iteration(run)
-        keeper.keep(lambda: {"begun": begun, "best": best, "run": run, "rng": rng})
-
-    while run is not None or begun < n_runs:
-        if run is None:
-            begun, run = begun + 1, Run(start(rng))
-        run = anneal(problem, run, schedule, after)
-        if best is None or run.trace.log_likelihood[-1] > best.trace.log_likelihood[-1]:
-            best = run
-        run = None
-    keeper.done()
-    assert best is not None
-    return best
+    @classmethod
+    def resumed(cls, problem: Problem, schedule: Schedule, standing: Mapping[str, Any]) -> Run:
+        """The run that stood so."""
+        return cls(problem, schedule, **{**standing, "trace": Trace(standing["trace"])})

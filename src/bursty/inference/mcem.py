@@ -3,9 +3,9 @@
     E step   some sweeps; the topics they end with are the sample          [Doyle2009] algorithm 2, one sample
     M step   alpha and beta that maximise the complete likelihood p(w, z | alpha, beta)
 
-Both steps belong to the model (`Method`; `inference.topics` has one for each model). `climb` goes on until the
-complete log-likelihood, averaged over the last iterations, no longer grows (see `Schedule`), or for ``n_iter``
-iterations; `finish` makes the last M step from the mean statistics of several sweeps.
+Both steps belong to the model (`Method`; `inference.topics` has one for each model). A `Run` goes on until its
+rule says that the complete log-likelihood no longer grows, or for ``n_iter`` iterations; `finish` makes the last M
+step from the mean statistics of several sweeps.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from bursty.engines import Chunk, Column, Documents, total
+from bursty.inference.runs import Trace
+from bursty.inference.stopping import MeanGain, Rule
 from bursty.samplers.tokens import Tokens, random_topics
 
 Array = np.ndarray[Any, Any]
@@ -27,46 +29,15 @@ Array = np.ndarray[Any, Any]
 class Schedule:
     """How long to run.
 
-    ``burn_in`` sweeps come before the first M step, ``n_sweeps`` before each of the others. The run ends when the mean
-    log-likelihood of the last ``window`` iterations exceeds that of the ``window`` before by less than ``tol`` in
-    relative terms (never, if ``tol`` is 0). ``n_samples`` sweeps follow, for the last M step and the mixtures.
+    ``burn_in`` sweeps come before the first M step, ``n_sweeps`` before each of the others. ``n_samples`` sweeps follow
+    at the end, for the last M step and the mixtures.
     """
 
     n_iter: int = 200
     n_sweeps: int = 5
     burn_in: int = 20
-    tol: float = 1e-3
-    window: int = 10
+    rule: Rule = field(default_factory=lambda: MeanGain(1e-3))
     n_samples: int = 10
-
-
-@dataclass
-class Trace:
-    """What happened, one entry an iteration."""
-
-    iteration: list[int] = field(default_factory=list)
-    sweep: list[int] = field(default_factory=list)
-    log_likelihood: list[float] = field(default_factory=list)
-    tokens_per_second: list[float] = field(default_factory=list)
-
-    def add(self, sweep: int, log_likelihood: float, tokens_per_second: float) -> None:
-        """One more iteration."""
-        self.iteration.append(len(self.iteration))
-        self.sweep.append(sweep)
-        self.log_likelihood.append(log_likelihood)
-        self.tokens_per_second.append(tokens_per_second)
-
-    def arrays(self) -> dict[str, Array]:
-        """The same as arrays."""
-        return {name: np.asarray(values) for name, values in vars(self).items()}
-
-    def settled(self, schedule: Schedule) -> bool:
-        """Whether the log-likelihood has stopped growing."""
-        values, window = np.asarray(self.log_likelihood), schedule.window
-        if schedule.tol == 0 or len(values) < 2 * window:
-            return False
-        gain = values[-window:].mean() - values[-2 * window : -window].mean()
-        return bool(gain <= schedule.tol * abs(values[-1]))
 
 
 @dataclass
@@ -145,68 +116,79 @@ class Method(Protocol[P]):
 
 @dataclass
 class Run(Generic[P]):
-    """Where a run stands."""
+    """A run of Monte Carlo EM: where it stands and how it came there."""
 
     chains: Chains
     params: P
+    method: Method[P]
+    schedule: Schedule
     trace: Trace = field(default_factory=Trace)
-    interrupted: bool = False
 
     @property
-    def log_likelihood(self) -> float:
-        """Of words and topics, per word, at the last iteration."""
-        return self.trace.log_likelihood[-1] if self.trace.log_likelihood else -np.inf
+    def converged(self) -> bool:
+        """Whether the log-likelihood has stopped growing."""
+        return self.schedule.rule.settled(self.trace)
+
+    @property
+    def done(self) -> bool:
+        """Whether it converged or has made all iterations."""
+        return len(self.trace) >= self.schedule.n_iter or self.converged
+
+    @property
+    def score(self) -> float:
+        """Log-likelihood of words and topics, per word, at the last iteration."""
+        return float(self.trace["log_likelihood"][-1])
+
+    def step(self) -> None:
+        """Sweeps and an M step; where that is interrupted, the topics are those of the last whole iteration."""
+        chains, n_tokens = self.chains, max(self.chains.documents.n_tokens, 1)
+        n_sweeps = self.schedule.n_sweeps if len(self.trace) else max(1, self.schedule.burn_in)
+        whole = chains.topics, chains.number
+        began = time.perf_counter()
+        try:
+            stats = self.method.sweeps(chains, self.params, n_sweeps)
+            seconds = max(time.perf_counter() - began, 1e-9)
+            self.params = chains.documents.here(self.method.update, stats, self.params)
+        except KeyboardInterrupt:
+            (chains.topics, chains.number), chains.counted = whole, None
+            raise
+        speed, log_likelihood = n_tokens * n_sweeps / seconds, stats.log_joint / n_tokens
+        entry = {"iteration": len(self.trace), "sweep": chains.number}
+        self.trace.add(**entry, log_likelihood=log_likelihood, tokens_per_second=speed)
 
     def standing(self) -> dict[str, Any]:
         """All of it in plain values, for a checkpoint."""
         own = {"topics": self.chains.gather(), "number": self.chains.number, "seed": self.chains.seed}
-        return {**own, "params": self.params, "trace": self.trace}
+        return {**own, "params": self.params, "trace": self.trace.entries}
 
     @classmethod
-    def resumed(cls, documents: Documents, n_topics: int, standing: Mapping[str, Any]) -> Run[Any]:
+    def resumed(
+        cls, documents: Documents, n_topics: int, method: Method[P], schedule: Schedule, standing: Mapping[str, Any]
+    ) -> Run[P]:
         """The run that stood so."""
         chains = Chains.at(documents, n_topics, standing["seed"], standing["topics"], standing["number"])
-        return cls(chains, standing["params"], standing["trace"])
+        return cls(chains, standing["params"], method, schedule, Trace(standing["trace"]))
 
 
 @dataclass(frozen=True)
 class Result(Generic[P]):
     """Where a run ended: hyperparameters and topic mixtures, and the mean statistics both come from."""
 
-    run: Run[P]
     params: P
     stats: Any
     doc_topic: Array
+    interrupted: bool
 
 
-def climb(run: Run[P], method: Method[P], schedule: Schedule, on_iteration: Callable[[Run[P]], None]) -> Run[P]:
-    """Iterate from where the run stands. An interrupt (Ctrl-C) ends it at the last whole iteration."""
-    chains, n_tokens = run.chains, max(run.chains.documents.n_tokens, 1)
-    whole = chains.topics, chains.number
-    try:
-        while len(run.trace.iteration) < schedule.n_iter and not run.trace.settled(schedule):
-            n_sweeps = schedule.n_sweeps if run.trace.iteration else max(1, schedule.burn_in)
-            began = time.perf_counter()
-            stats = method.sweeps(chains, run.params, n_sweeps)
-            seconds = max(time.perf_counter() - began, 1e-9)
-            run.params = chains.documents.here(method.update, stats, run.params)
-            whole = chains.topics, chains.number
-            run.trace.add(chains.number, stats.log_joint / n_tokens, n_tokens * n_sweeps / seconds)
-            on_iteration(run)
-    except KeyboardInterrupt:
-        run.interrupted = True
-        chains.topics, chains.number = whole
-    return run
-
-
-def finish(run: Run[P], method: Method[P], n_samples: int) -> Result[P]:
+def finish(run: Run[P], interrupted: bool) -> Result[P]:
     """The last M step and the topic mixtures, from the mean of some sweeps; an interrupt leaves it at one sweep."""
+    chains, method = run.chains, run.method
     try:
-        stats, doc_topic = average(run.chains, method, run.params, n_samples)
+        stats, doc_topic = average(chains, method, run.params, 1 if interrupted else run.schedule.n_samples)
     except KeyboardInterrupt:
-        run.interrupted = True
-        stats, doc_topic = average(run.chains, method, run.params, 1)
-    return Result(run, run.chains.documents.here(method.update, stats, run.params), stats, doc_topic)
+        interrupted = True
+        stats, doc_topic = average(chains, method, run.params, 1)
+    return Result(chains.documents.here(method.update, stats, run.params), stats, doc_topic, interrupted)
 
 
 def average(chains: Chains, method: Method[Any], params: Any, n_samples: int) -> tuple[Any, Array]:

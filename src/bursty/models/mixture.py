@@ -24,6 +24,7 @@ from bursty.families.base import check_perplexity, classes_of_families, get_fami
 from bursty.inference import em
 from bursty.inference.checkpoint import Checkpoint, Keeper
 from bursty.inference.em import Problem
+from bursty.inference.runs import Outcome, Runner, warn_interrupted
 from bursty.inference.starts import STARTS, from_responsibilities, labelled
 from bursty.inference.stream import Stream
 from bursty.models.clusters import ClusterReading
@@ -33,7 +34,7 @@ from bursty.progress import progress
 Array = np.ndarray[Any, Any]
 
 # What a checkpoint may hold, besides the families' own classes.
-_KEPT = {"Run": em.Run, "State": em.State, "Trace": em.Trace}
+_KEPT = {"State": em.State}
 
 
 class Mixture(ClusterReading, DensityMixin, CountEstimator):
@@ -155,8 +156,11 @@ class Mixture(ClusterReading, DensityMixin, CountEstimator):
         labels = self._known_labels(y, documents.n_documents)
         problem = self._problem(documents, labels, self._choose_n_components(X, documents.n_documents))
         keeper = Keeper.of(self, documents, classes_of_families() | _KEPT, y)
-        best = self._best_run(problem, labels, rng, schedule, keeper)
-        if not best.converged:
+        outcome = self._run(problem, labels, rng, schedule, keeper)
+        best = outcome.best
+        if outcome.interrupted:
+            warn_interrupted(len(best.trace), "Set warm_start=True and call fit again to go on")
+        elif not best.converged:
             warnings.warn(
                 f"EM did not converge within {self.max_iter} iterations at every temperature: "
                 "raise max_iter or tol, or take the result as it is",
@@ -166,7 +170,10 @@ class Mixture(ClusterReading, DensityMixin, CountEstimator):
         self._n_batches = 0
         self._running = problem.expectation(best.state)
         self._finish(problem, best.state, self._running)
-        self.trace_, self.converged_, self.n_iter_ = best.trace.arrays(), best.converged, len(best.trace.phase)
+        self.trace_, self.n_iter_ = best.trace.arrays(), len(best.trace)
+        self.converged_ = best.converged and not outcome.interrupted
+        if not outcome.interrupted:
+            keeper.done()
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Array:
@@ -300,18 +307,20 @@ class Mixture(ClusterReading, DensityMixin, CountEstimator):
             )
         return from_responsibilities(problem, resp / resp.sum(axis=1, keepdims=True))
 
-    def _best_run(
+    def _run(
         self, problem: Problem, labels: Array | None, rng: np.random.Generator, schedule: em.Schedule, keeper: Keeper
-    ) -> em.Run:
-        n_runs = 1 if self._continues() else self.n_init
-        steps = n_runs * len(schedule.temperatures) * schedule.max_iter
-        with progress("clustering", steps, bool(self.verbose)) as report:
+    ) -> Outcome[em.Run]:
+        n_runs = 1 if self._continues() else int(self.n_init)
+        n_steps = n_runs * len(schedule.temperatures) * schedule.max_iter
+        with progress("clustering", n_steps, bool(self.verbose)) as report:
 
-            def on_iteration(run: em.Run) -> None:
-                report(f"T = {run.trace.temperature[-1]:g}, log-likelihood {run.trace.log_likelihood[-1]:.4f}")
+            def on_step(run: em.Run) -> None:
+                report(f"T = {run.trace['temperature'][-1]:g}, log-likelihood {run.score:.4f}")
 
-            start = partial(self._start, problem, labels)
-            return em.best_of(problem, start, n_runs, rng, schedule, on_iteration, keeper)
+            def start(rng: np.random.Generator) -> em.Run:
+                return em.Run(problem, schedule, self._start(problem, labels, rng))
+
+            return Runner(start, partial(em.Run.resumed, problem, schedule), keeper, on_step).best_of(n_runs, rng)
 
     def _finish(self, problem: Problem, state: em.State, expectation: em.Expectation) -> None:
         """Smooth the components, then label the documents with them."""

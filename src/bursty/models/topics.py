@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from abc import abstractmethod
+from functools import partial
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -16,6 +17,8 @@ from bursty.estimator import check_number, check_whole, generator
 from bursty.families.base import Statistics
 from bursty.inference import mcem
 from bursty.inference.checkpoint import Checkpoint, Keeper
+from bursty.inference.runs import Outcome, Runner, Trace, warn_interrupted
+from bursty.inference.stopping import MeanGain
 from bursty.inference.stream import Stream
 from bursty.models.topics_inference import TopicInference
 from bursty.models.topics_reading import TopicReading
@@ -27,7 +30,7 @@ from bursty.validation import warn_empty
 Array = np.ndarray[Any, Any]
 
 # What a checkpoint may hold.
-_KEPT = {"LDA": lda.Hyperparameters, "DCMLDA": dcmlda.Hyperparameters, "Trace": mcem.Trace}
+_KEPT = {"LDA": lda.Hyperparameters, "DCMLDA": dcmlda.Hyperparameters}
 
 # What the docstrings of both models say alike, under the name that stands for it there.
 _SHARED = {
@@ -164,15 +167,24 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 f"{documents.n_words} words cannot make {self.n_components} topics"
             )
         keeper = Keeper.of(self, documents, _KEPT)
-        best = self._best_run(documents, schedule, keeper)
-        result = mcem.finish(best, self._method(), 1 if best.interrupted else schedule.n_samples)
-        if not best.interrupted:
+        outcome = self._run(documents, schedule, keeper)
+        best = outcome.best
+        result = mcem.finish(best, outcome.interrupted)
+        if not outcome.interrupted:
             keeper.done()
         self._seed, self.trace_ = best.chains.seed, best.trace.arrays()
-        self.n_iter_, self.converged_ = len(best.trace.iteration), best.trace.settled(schedule)
+        self.n_iter_, self.converged_ = len(best.trace), best.converged
         self._finish(best.chains, result.params, result.stats, result.doc_topic)
         self._stream = Stream.begin(result.stats, documents.n_documents).pack()
-        self._say_how_it_ended(best)
+        if result.interrupted:
+            warn_interrupted(self.n_iter_, "Set warm_start=True and call fit again to go on")
+        elif not self.converged_ and self.tol > 0:
+            warnings.warn(
+                f"the log-likelihood was still growing after {self.n_iter_} iterations: raise n_iter or tol, "
+                "or take the result as it is",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -221,7 +233,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             raise ValueError(f"learn_hyperparameters must be {allowed}, not {learn!r}")
         check_number("tol", self.tol)
         args = {name: int(getattr(self, name)) for name in ("n_iter", "n_sweeps", "burn_in", "n_samples")}
-        return mcem.Schedule(tol=float(self.tol), **args)
+        return mcem.Schedule(rule=MeanGain(float(self.tol)), **args)
 
     def _method_as_it_is(self) -> mcem.Method[Any]:
         """The sampler for new documents, to which the topics are given."""
@@ -230,71 +242,33 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "_topics")
 
-    def _begin(self, documents: Documents, seed: int) -> mcem.Run[Any]:
+    def _begin(self, documents: Documents, schedule: mcem.Schedule, rng: np.random.Generator) -> mcem.Run[Any]:
         """Where a run starts: at random, or where the last fit ended."""
         if not self._continues():
-            chains = mcem.Chains.start(documents, int(self.n_components), seed)
-            return mcem.Run(chains, self._start(chains))
+            chains = mcem.Chains.start(documents, int(self.n_components), int(rng.integers(2**62)))
+            return mcem.Run(chains, self._start(chains), self._method(), schedule)
         if self.components_.shape != (self.n_components, documents.n_words):
             raise ValueError("warm_start needs the number of topics and words of the last fit; use warm_start=False")
         if documents.n_tokens == len(self._topics):
-            chains = mcem.Chains.at(documents, len(self.alpha_), seed, self._topics, self._number)
+            chains = mcem.Chains.at(documents, len(self.alpha_), self._seed, self._topics, self._number)
         else:
-            chains = mcem.Chains.start(documents, len(self.alpha_), seed, self._number)
-        return mcem.Run(chains, self._params)
+            chains = mcem.Chains.start(documents, len(self.alpha_), self._seed, self._number)
+        return mcem.Run(chains, self._params, self._method(), schedule)
 
-    def _best_run(self, documents: Documents, schedule: mcem.Schedule, keeper: Keeper) -> mcem.Run[Any]:
-        """The starts, one after the other, or what is left of them after an interruption; the best is kept."""
-        kept = keeper.resume()
-        if kept is None:
-            kept = {"seeds": self._draw_seeds(), "begun": 0, "best": None, "run": None}
-        seeds, begun = kept["seeds"], kept["begun"]
-        best: mcem.Run[Any] | None = self._resumed(documents, kept["best"])
-        run: mcem.Run[Any] | None = self._resumed(documents, kept["run"])
-        interrupted = False
-        while (run is not None or begun < len(seeds)) and not interrupted:
-            if run is None:
-                run, begun = self._begin(documents, seeds[begun]), begun + 1
-            run = self._climb(run, schedule, keeper, seeds, begun, best)
-            if best is None or run.log_likelihood > best.log_likelihood:
-                best = run
-            interrupted, run = run.interrupted, None
-        assert best is not None
-        best.interrupted = interrupted
-        return best
+    def _run(self, documents: Documents, schedule: mcem.Schedule, keeper: Keeper) -> Outcome[mcem.Run[Any]]:
+        n_runs = 1 if self._continues() else int(self.n_init)
+        with progress("topics", n_runs * schedule.n_iter, bool(self.verbose)) as report:
 
-    def _resumed(self, documents: Documents, standing: Any) -> mcem.Run[Any] | None:
-        """The run a checkpoint kept, if it kept one."""
-        return None if standing is None else mcem.Run.resumed(documents, int(self.n_components), standing)
-
-    def _draw_seeds(self) -> list[int]:
-        """One for each start."""
-        if self._continues():
-            return [self._seed]
-        rng = generator(self.random_state)
-        return [int(rng.integers(2**62)) for _ in range(self.n_init)]
-
-    def _climb(
-        self, run: mcem.Run[Any], schedule: mcem.Schedule, keeper: Keeper, seeds: list[int], begun: int, best: Any
-    ) -> mcem.Run[Any]:
-        def state() -> dict[str, Any]:
-            return {"seeds": seeds, "begun": begun, "best": best and best.standing(), "run": run.standing()}
-
-        name = "topics" if len(seeds) == 1 else f"topics, start {begun} of {len(seeds)}"
-        with progress(name, schedule.n_iter, bool(self.verbose)) as report:
-
-            def on_iteration(run: mcem.Run[Any]) -> None:
-                speed = run.trace.tokens_per_second[-1] / 1e6
-                report(f"log-likelihood per word {run.log_likelihood:.4f}, {speed:.1f} million tokens/s")
+            def on_step(run: mcem.Run[Any]) -> None:
+                speed = run.trace["tokens_per_second"][-1] / 1e6
+                report(f"log-likelihood per word {run.score:.4f}, {speed:.1f} million tokens/s")
                 self._on_iteration(run.trace)
-                keeper.keep(state)
 
-            run = mcem.climb(run, self._method(), schedule, on_iteration)
-        if run.interrupted:
-            keeper.write(state())
-        return run
+            start = partial(self._begin, documents, schedule)
+            resume = partial(mcem.Run.resumed, documents, int(self.n_components), self._method(), schedule)
+            return Runner(start, resume, keeper, on_step).best_of(n_runs, generator(self.random_state))
 
-    def _on_iteration(self, trace: mcem.Trace) -> None:
+    def _on_iteration(self, trace: Trace) -> None:
         """For those who want to watch."""
 
     def _finish(self, chains: mcem.Chains, params: Any, stats: Any, doc_topic: Array) -> None:
@@ -302,22 +276,6 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._topics, self._number, self._params = chains.gather(), chains.number, params
         self.doc_topic_ = doc_topic
         self._set_topics(params, stats)
-
-    def _say_how_it_ended(self, run: mcem.Run[Any]) -> None:
-        if run.interrupted:
-            warnings.warn(
-                f"interrupted after {self.n_iter_} iterations; what was reached is kept. "
-                "Set warm_start=True and call fit again to go on",
-                UserWarning,
-                stacklevel=3,
-            )
-        elif not self.converged_ and self.tol > 0:
-            warnings.warn(
-                f"the log-likelihood was still growing after {self.n_iter_} iterations: raise n_iter or tol, "
-                "or take the result as it is",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
 
     @property
     def _n_features_out(self) -> int:

@@ -1,35 +1,37 @@
-"""Running chains: sweep after sweep, with a trace, and a stop when the partition stays."""
+"""A chain: sweep after sweep, with a trace, and a stop when the partition stays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from bursty.metrics import effective_sample_size, normalized_mutual_information, r_hat
+from bursty.inference.runs import Trace
+from bursty.inference.stopping import Rule, SamePartition
+from bursty.metrics import effective_sample_size, r_hat
 from bursty.samplers import dpmfs, dpmfs_collapsed, dpmfs_paper
 from bursty.samplers.dpmfs import Info, Problem, State
 
 Array = np.ndarray[Any, Any]
 Sweep = Callable[[State, int], tuple[State, Info]]
 
-TRACED = ("n_clusters", "n_words", "log_joint", "alpha", "scale", "word_changes", "label_changes", "split_changes")
 MOST_SAMPLES = 500
-# Partitions of two windows that agree to this degree are the same.
-_SAME = 0.999
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How long a chain runs, and which part of it counts."""
+    """How long a chain runs, and which part of it counts.
+
+    With ``patience`` the last window of so many sweeps counts, and the chain stops where the rule finds the partition
+    of a window settled.
+    """
 
     n_iter: int
     burn_in: int
     patience: int | None = None
+    rule: Rule = field(default_factory=SamePartition)
 
     @property
     def thin(self) -> int:
@@ -56,15 +58,32 @@ class Window:
 
 @dataclass
 class Chain:
-    """A chain as far as it has run: all that going on needs."""
+    """A chain as far as it has run."""
 
+    problem: Problem
+    plan: Plan
+    sweep: Sweep
     seed: int
     state: State
-    number: int = 0
-    trace: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in TRACED})
+    trace: Trace = field(default_factory=Trace)
     window: Window = field(default_factory=Window)
-    before: Array | None = None
+    partitions: Trace = field(default_factory=Trace)
     stable: bool = False
+
+    @property
+    def number(self) -> int:
+        """Sweeps that were made."""
+        return len(self.trace)
+
+    @property
+    def done(self) -> bool:
+        """Whether all sweeps were made, or the partition has been the same for two windows."""
+        return self.stable or self.number >= self.plan.n_iter
+
+    @property
+    def score(self) -> float:
+        """Mean log joint probability of as many sweeps as labels are kept of."""
+        return float(np.mean(self.trace["log_joint"][-len(self.samples) :]))
 
     @property
     def samples(self) -> list[Array]:
@@ -76,32 +95,48 @@ class Chain:
         """How often each word was chosen in them."""
         return self.window.inclusion / self.window.n_sweeps if self.window.n_sweeps else self.state.chosen * 1.0
 
-    def snapshot(self) -> Chain:
+    def step(self) -> None:
+        """One sweep; at the end of a window, see whether its partition is the last window's."""
+        patience = self.plan.patience
+        state, info = self.sweep(self.state, self.number)
+        row = self._row(state, info)
+        if patience is not None and self.number % patience == 0:
+            self.window = Window()
+        self.state = state
+        self.trace.add(**row)
+        if patience is not None or self.number > self.plan.burn_in:
+            self.window.add(self.state, self.plan.thin)
+        if patience is not None and self.number % patience == 0:
+            self.partitions.add(partition=most_frequent(self.samples))
+            self.partitions = self.partitions.since(-2)
+            self.stable = self.plan.rule.settled(self.partitions)
+
+    def _row(self, state: State, info: Info) -> dict[str, float]:
+        """What the trace has of a sweep."""
+        row: dict[str, Any] = {
+            "n_clusters": np.count_nonzero(state.sizes),
+            "n_words": np.count_nonzero(state.chosen),
+            "log_joint": dpmfs.log_joint(self.problem, state),
+            "alpha": state.alpha,
+            "scale": state.scale,
+            "word_changes": info.words,
+            "label_changes": info.labels,
+            "split_changes": info.splits,
+        }
+        return {name: float(value) for name, value in row.items()}
+
+    def standing(self) -> dict[str, Any]:
         """The chain as it is now, whatever it does later."""
-        window = replace(self.window, samples=list(self.window.samples))
-        return replace(self, trace={name: list(values) for name, values in self.trace.items()}, window=window)
+        window, own = self.window, {"seed": self.seed, "state": self.state, "stable": self.stable}
+        traces = {"trace": self.trace.since(0).entries, "partitions": self.partitions.since(0).entries}
+        return {**own, **traces, "window": [list(window.samples), window.inclusion, window.n_sweeps]}
 
-    def record(self, problem: Problem, info: Info) -> None:
-        """Add a row to the trace."""
-        state = self.state
-        row: tuple[Any, ...] = (
-            np.count_nonzero(state.sizes),
-            np.count_nonzero(state.chosen),
-            dpmfs.log_joint(problem, state),
-            state.alpha,
-            state.scale,
-            info.words,
-            info.labels,
-            info.splits,
-        )
-        for name, value in zip(TRACED, row, strict=True):
-            self.trace[name].append(float(value))
-
-    def settle(self) -> None:
-        """At the end of a window: stable if its partition is the last window's, otherwise begin another."""
-        partition = most_frequent(self.samples)
-        self.stable = self.before is not None and _same(partition, self.before)
-        self.before = partition
+    @classmethod
+    def resumed(cls, model: Any, problem: Problem, plan: Plan, standing: Mapping[str, Any]) -> Chain:
+        """The chain that stood so."""
+        traces = {name: Trace(standing[name]) for name in ("trace", "partitions")}
+        own = {**standing, **traces, "window": Window(*standing["window"])}
+        return cls(problem, plan, make_sweep(model, problem, standing["seed"]), **own)
 
 
 def make_sweep(model: Any, problem: Problem, seed: int) -> Sweep:
@@ -113,34 +148,13 @@ def make_sweep(model: Any, problem: Problem, seed: int) -> Sweep:
     return lambda state, number: dpmfs_collapsed.sweep(problem, state, splits, seed, number)
 
 
-def start(model: Any, problem: Problem, known: Array | None, seed: int) -> Chain:
+def start(model: Any, problem: Problem, plan: Plan, known: Array | None, rng: np.random.Generator) -> Chain:
     """The paper's start: labels at random among N; for the collapsed sampler all in one cluster. One word chosen."""
+    seed = int(rng.integers(2**62))
     n_components = problem.most if model.sampler == "paper" and problem.most is not None else 1
     labels = np.zeros(problem.n_documents, dtype=np.int32) if known is None else known
-    return Chain(seed, dpmfs.init(problem, n_components, labels, seed, float(model.alpha)))
-
-
-def run(chain: Chain, problem: Problem, sweep: Sweep, plan: Plan, on_sweep: Callable[[Chain], None]) -> Chain:
-    """Sweeps up to the plan's end, or until the partition has been the same for two windows of ``patience`` sweeps."""
-    while chain.number < plan.n_iter and not chain.stable:
-        if plan.patience is not None and chain.number % plan.patience == 0:
-            chain.window = Window()
-        chain.state, info = sweep(chain.state, chain.number)
-        chain.number += 1
-        chain.record(problem, info)
-        if plan.patience is not None or chain.number > plan.burn_in:
-            chain.window.add(chain.state, plan.thin)
-        if plan.patience is not None and chain.number % plan.patience == 0:
-            chain.settle()
-        on_sweep(chain)
-    return chain
-
-
-def _same(a: Array, b: Array) -> bool:
-    n_clusters = len(np.unique(a))
-    if n_clusters != len(np.unique(b)):
-        return False
-    return n_clusters == 1 or normalized_mutual_information(a, b) >= _SAME
+    state = dpmfs.init(problem, n_components, labels, seed, float(model.alpha))
+    return Chain(problem, plan, make_sweep(model, problem, seed), seed, state)
 
 
 def most_frequent(samples: list[Array]) -> Array:
@@ -151,14 +165,6 @@ def most_frequent(samples: list[Array]) -> Array:
     for labels in codes:
         counts[np.arange(len(labels)), labels] += 1
     return names[counts.argmax(axis=1)]
-
-
-def run_all(jobs: list[Callable[[], Chain]], n_threads: int) -> list[Chain]:
-    """Every chain, some at a time; each is the same whatever the others do."""
-    if n_threads == 1 or len(jobs) == 1:
-        return [job() for job in jobs]
-    with ThreadPoolExecutor(min(n_threads, len(jobs))) as pool:
-        return [future.result() for future in [pool.submit(job) for job in jobs]]
 
 
 def diagnose(chains: list[Chain], burn_in: int) -> dict[str, dict[str, float]]:
@@ -172,8 +178,3 @@ def diagnose(chains: list[Chain], burn_in: int) -> dict[str, dict[str, float]]:
         values = np.array([chain.trace[name][begin:length] for chain in chains])
         result[name] = {"r_hat": r_hat(values), "ess": effective_sample_size(values)}
     return result
-
-
-def job(model: Any, problem: Problem, chain: Chain, plan: Plan, on_sweep: Any) -> Callable[[], Chain]:
-    """One chain, ready to run, or to go on."""
-    return partial(run, chain, problem, make_sweep(model, problem, chain.seed), plan, on_sweep)

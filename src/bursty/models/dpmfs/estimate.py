@@ -34,7 +34,7 @@ def partition(chains: list[Chain], rule: str, known: Array | None) -> Array:
     The paper's rule reads one chain, that of greatest joint probability: labels of different chains do not correspond.
     """
     if rule == "frequent":
-        best = max(chains, key=lambda chain: float(np.mean(chain.trace["log_joint"][-len(chain.samples) :])))
+        best = max(chains, key=lambda chain: chain.score)
         labels = most_frequent(best.samples)
     else:
         labels = best_partition(np.concatenate([np.stack(chain.samples) for chain in chains]), rule)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from bursty.engines import Chunk, Documents
 from bursty.estimator import CountEstimator, generator
 from bursty.inference.checkpoint import Checkpoint, Keeper
+from bursty.inference.runs import Outcome, Runner, warn_interrupted
 from bursty.kernels import threads
 from bursty.metrics import posterior_similarity
 from bursty.models.clusters import ClusterReading
 from bursty.models.dpmfs import chains as running
 from bursty.models.dpmfs import estimate
-from bursty.models.dpmfs.chains import Chain, Plan, Window
+from bursty.models.dpmfs.chains import Chain, Plan
 from bursty.models.dpmfs.settings import Settings, check_lam, check_settings, known_labels, make_problem
 from bursty.progress import progress
 from bursty.samplers.dpmfs import Problem, State
@@ -28,7 +29,7 @@ Array = np.ndarray[Any, Any]
 # Documents up to which the table of all pairs is kept.
 MOST_PAIRED = 2_000
 # What a checkpoint may hold.
-_KEPT = {"Chain": Chain, "State": State, "Window": Window}
+_KEPT = {"State": State}
 
 
 class DPMFS(ClusterReading, CountEstimator):
@@ -216,8 +217,12 @@ class DPMFS(ClusterReading, CountEstimator):
         )
         plan = Plan(settings.n_iter, settings.burn_in, self.patience)
         keeper = Keeper.of(self, documents, _KEPT, y)
-        self._finish(problem, settings, self._run(problem, known, plan, keeper), known, columns, documents)
-        keeper.done()
+        outcome = self._run(problem, known, plan, keeper)
+        self._finish(problem, settings, outcome.runs, known, columns, documents)
+        if outcome.interrupted:
+            warn_interrupted(self.n_iter_, "With a checkpoint, the same fit goes on from there")
+        else:
+            keeper.done()
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Array:
@@ -241,27 +246,18 @@ class DPMFS(ClusterReading, CountEstimator):
         """What `top_words` ranks by: clusters x words, with minus infinity for words that are not discriminative."""
         return np.where(self.discriminative_, super().word_scores(by), -np.inf)
 
-    def _run(self, problem: Problem, known: Array | None, plan: Plan, keeper: Keeper) -> list[Chain]:
-        kept = keeper.resume()
-        if kept is None:
-            seeds = generator(self.random_state).integers(2**62, size=int(self.n_chains))
-            chains = [running.start(self, problem, known, int(seed)) for seed in seeds]
-        else:
-            chains = kept["chains"]
-        # Chains run side by side: what is written is how each of them stood after its last sweep.
-        standing, lock = {chain.seed: chain.snapshot() for chain in chains}, threading.Lock()
-        with progress("clusters and words", plan.n_iter * len(chains), bool(self.verbose)) as report:
+    def _run(self, problem: Problem, known: Array | None, plan: Plan, keeper: Keeper) -> Outcome[Chain]:
+        n_chains = int(self.n_chains)
+        with progress("clusters and words", plan.n_iter * n_chains, bool(self.verbose)) as report:
 
-            def on_sweep(chain: Chain) -> None:
+            def on_step(chain: Chain) -> None:
                 trace = chain.trace
                 report(f"{trace['n_clusters'][-1]:.0f} clusters, {trace['n_words'][-1]:.0f} words")
-                if keeper.where is not None:
-                    with lock:
-                        standing[chain.seed] = chain.snapshot()
-                        keeper.keep(lambda: {"chains": list(standing.values())})
 
-            jobs = [running.job(self, problem, chain, plan, on_sweep) for chain in chains]
-            return running.run_all(jobs, threads.resolve(self.n_jobs))
+            start = partial(running.start, self, problem, plan, known)
+            resume = partial(Chain.resumed, self, problem, plan)
+            runner = Runner(start, resume, keeper, on_step)
+            return runner.side_by_side(n_chains, generator(self.random_state), threads.resolve(self.n_jobs))
 
     def _finish(
         self,
@@ -343,7 +339,7 @@ def _traces(chains: list[Chain]) -> dict[str, Array]:
     """As long as the longest chain; NaN where a chain had stopped."""
     length = max(chain.number for chain in chains)
     result = {}
-    for name in running.TRACED:
+    for name in chains[0].trace.entries:
         table = np.full((len(chains), length), np.nan)
         for row, chain in zip(table, chains, strict=True):
             row[: chain.number] = chain.trace[name]

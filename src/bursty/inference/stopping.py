@@ -1,0 +1,71 @@
+"""When an iteration may stop: rules that look at the trace of a run.
+
+A rule is a class with one method, ``settled(trace)``. What it looks at, the run has to record in its trace. A new rule
+is one class here, and whoever wants it puts it into the schedule of a run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from bursty.inference.runs import Trace
+from bursty.metrics import normalized_mutual_information
+
+Array = np.ndarray[Any, Any]
+
+
+class Rule(Protocol):
+    """When to stop."""
+
+    def settled(self, trace: Trace) -> bool:
+        """Whether more steps would change little."""
+
+
+@dataclass(frozen=True)
+class RelativeChange:
+    """The log-likelihood changed by at most ``tol`` in relative terms in the last step: EM at one temperature."""
+
+    tol: float
+
+    def settled(self, trace: Trace) -> bool:
+        """Compare the last two steps."""
+        values = trace["log_likelihood"]
+        return len(values) > 1 and bool(abs(values[-1] - values[-2]) <= self.tol * abs(values[-1]))
+
+
+@dataclass(frozen=True)
+class MeanGain:
+    """The mean log-likelihood of the last ``window`` steps exceeds that of the ``window`` before by at most ``tol``,
+    in relative terms (never, if ``tol`` is 0): Monte Carlo EM, whose steps are noisy.
+    """
+
+    tol: float
+    window: int = 10
+
+    def settled(self, trace: Trace) -> bool:
+        """Compare the last two windows."""
+        values, window = np.asarray(trace["log_likelihood"]), self.window
+        if self.tol == 0 or len(values) < 2 * window:
+            return False
+        gain = values[-window:].mean() - values[-2 * window : -window].mean()
+        return bool(gain <= self.tol * abs(values[-1]))
+
+
+@dataclass(frozen=True)
+class SamePartition:
+    """The last two partitions agree, as normalized mutual information measures it: chains of clusterings."""
+
+    least: float = 0.999
+
+    def settled(self, trace: Trace) -> bool:
+        """Compare the last two partitions."""
+        if len(trace["partition"]) < 2:
+            return False
+        before, last = trace["partition"][-2:]
+        n_clusters = len(np.unique(last))
+        if n_clusters != len(np.unique(before)):
+            return False
+        return n_clusters == 1 or normalized_mutual_information(last, before) >= self.least
