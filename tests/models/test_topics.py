@@ -356,7 +356,7 @@ def test_progress_says_how_likely_how_fast_and_how_long(monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         short(LDA, n_init=2, verbose=1).fit(make(LDA, 10))
-    assert said[0] == ("topics, start 1 of 2", 4, True)
-    assert len(said) == 10
+    assert said[0] == ("topics", 8, True)
+    assert len(said) == 9
     assert "log-likelihood per word" in said[1]
     assert "tokens/s" in said[1]
