@@ -5,31 +5,26 @@ are the sparse matrix (or the largest table), a row of whole numbers as long as 
 cell array of strings as long as the words is the vocabulary. Names decide only where sizes do not, and the
 caller may name any.
 
-Files of version 5 to 7 are read, by `scipy.io.loadmat`, which runs no code. Compressed parts are measured
-first.
+The format itself is parsed in `matfile`.
 """
 
 from __future__ import annotations
 
-import io
-import struct
-import warnings
-import zlib
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from bursty.corpus.core import Corpus
 from bursty.corpus.labels import sort_names, strings
+from bursty.corpus.matfile import Damaged, read_variables
 from bursty.corpus.matrices import check_claim
-from bursty.corpus.sources import Budget, Source
+from bursty.corpus.sources import Source
 from bursty.sparse import as_csr
 
 Array = np.ndarray[Any, Any]
 
 _LABEL_NAMES = ("labels", "label", "truelabels", "classid", "classes", "class", "gnd", "y")
-_COMPRESSED = 15
 
 
 def read_matlab(
@@ -63,65 +58,19 @@ def read_matlab(
 
 def load_variables(source: Source) -> dict[str, Any]:
     """Numeric arrays, sparse matrices, and cell arrays of strings as lists; everything else is left out."""
-    from scipy.io import loadmat
-
     with source.open() as stream:
         content = stream.read()
     if content.startswith(b"\x89HDF") or content[:19] == b"MATLAB 7.3 MAT-file":
         raise ValueError(f"{source.name} is a version 7.3 (HDF5) file: save it again in MATLAB with -v7")
     if not content.startswith(b"MATLAB 5.0"):
         raise ValueError(f"{source.name} is not a MATLAB file of version 5 to 7: save it again with -v7")
-    _measure(content, source.name)
     try:
-        with warnings.catch_warnings():
-            # Which sparse class it gives is about to change in scipy; either is taken here.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            loaded = loadmat(io.BytesIO(content), chars_as_strings=True)
-    except Exception as error:  # the reader has no error class of its own
+        found = read_variables(content, source.name)
+    except Damaged as error:
         raise ValueError(f"{source.name} is damaged or not a MATLAB file: {error}") from error
-    found = {name: _simplify(value) for name, value in loaded.items() if not name.startswith("__")}
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _measure(content: bytes, name: str) -> None:
-    """Count what the compressed elements grow to, in small pieces, before anybody reads them whole."""
-    budget = Budget(name, len(content))
-    order = ">" if content[126:128] == b"MI" else "<"
-    position = 128
-    while position + 8 <= len(content):
-        kind, size = struct.unpack(f"{order}II", content[position : position + 8])
-        if kind == _COMPRESSED:
-            _inflate(io.BytesIO(content[position + 8 : position + 8 + size]), budget)
-        position += 8 + size
-
-
-def _inflate(stream: BinaryIO, budget: Budget) -> None:
-    inflate = zlib.decompressobj()
-    pending = b""
-    try:
-        while not inflate.eof:
-            pending = inflate.unconsumed_tail or stream.read(65536)
-            if not pending:
-                return
-            budget.spend(len(inflate.decompress(pending, 2**20)))
-    except zlib.error as error:
-        raise ValueError(f"{budget.name} is damaged: {error}") from error
-
-
-def _simplify(value: Any) -> Any:
-    if sp.issparse(value):
-        return value
-    if not isinstance(value, np.ndarray):
-        return None
-    if value.dtype.kind in "biuf":
-        return value
-    if value.dtype.kind == "U":
-        return [str(text).rstrip() for text in value.ravel()]
-    if value.dtype == object and 1 in value.shape[-2:]:
-        items = [cell.item() if isinstance(cell, np.ndarray) and cell.size == 1 else cell for cell in value.ravel()]
-        items = ["" if isinstance(item, np.ndarray) and item.size == 0 else item for item in items]
-        return items if all(isinstance(item, str) for item in items) else None
-    return None
+    return {
+        name: [text.rstrip() for text in value] if isinstance(value, list) else value for name, value in found.items()
+    }
 
 
 def _counts(variables: dict[str, Any], name: str | None, file: str) -> Any:
