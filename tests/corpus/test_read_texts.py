@@ -304,7 +304,7 @@ def test_paths_and_options_that_cannot_be(tmp_path):
         read_corpus(path, label="class")
     with pytest.raises(TypeError, match=r"no option 'lable'"):
         read_corpus(path, lable="class")
-    with pytest.raises(ValueError, match=r"format='xls' is not known; the formats are folder, csv"):
+    with pytest.raises(ValueError, match=r"format='xls' is not known; the formats are folder, lines, csv"):
         read_corpus(path, format="xls")
     with pytest.raises(ValueError, match="is a folder"):
         read_corpus(path, format="csv")

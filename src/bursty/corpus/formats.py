@@ -6,13 +6,17 @@ import json
 import re
 from pathlib import Path
 
+from bursty.corpus.delimiters import find_delimiter
 from bursty.corpus.sources import Source, archive_kind, member_names, strip_compression
+from bursty.corpus.wide import looks_wide
 from bursty.storage import is_container
 
 NAMES = (
     "folder",
+    "lines",
     "csv",
     "tsv",
+    "wide",
     "jsonl",
     "parquet",
     "ldac",
@@ -41,6 +45,8 @@ _SUFFIXES = {
     ".libsvm": "svmlight",
     ".svm": "svmlight",
 }
+#: Files of these suffixes have one document per line, unless their first lines show a format of counts.
+_LINES = (".txt", ".text", ".log", ".lst")
 _DATA_SUFFIXES = (*_SUFFIXES, ".mat", ".dat", ".bcorpus")
 # Every part starts with a character that nothing before it can take: matching takes linear time on any line.
 _NUMBER = rb"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
@@ -70,10 +76,11 @@ def detect(source: Source) -> str:
     """The format of one file."""
     suffix = Path(source.filename).suffix.lower()
     if suffix in _SUFFIXES:
-        return _SUFFIXES[suffix]
+        named = _SUFFIXES[suffix]
+        return "wide" if named in ("csv", "tsv") and _is_wide(source, named) else named
     if source.filename.lower().startswith("docword."):
         return "uci"
-    found = sniff(source.head())
+    found = sniff(source.head()) or ("lines" if suffix in _LINES else None)
     if found is None:
         raise ValueError(f"cannot tell the format of {source.name}: say which, format=..., one of {', '.join(NAMES)}")
     return found
@@ -101,6 +108,11 @@ def sniff(head: bytes) -> str | None:
     if all(_PAIRS.fullmatch(line) for line in filled):
         return "ldac" if all(_is_ldac(line) for line in filled) else "svmlight"
     return None
+
+
+def _is_wide(source: Source, format: str) -> bool:
+    whole_lines = source.head().decode("utf-8", "replace").rpartition("\n")[0]
+    return looks_wide(whole_lines, find_delimiter(whole_lines) if format == "csv" else "\t")
 
 
 def _inside(path: Path, format: str | None) -> tuple[str, Source]:

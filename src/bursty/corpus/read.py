@@ -21,6 +21,7 @@ from bursty.corpus.sources import Source
 from bursty.corpus.storage import load_corpus
 from bursty.corpus.streams import one_vocabulary
 from bursty.corpus.text import TextOptions
+from bursty.corpus.wide import read_wide
 
 #: Rows of a table, from what opens it and its options, which it takes out of all options.
 Rows = Callable[[Source, dict[str, Any]], tables.Records]
@@ -69,7 +70,8 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
     path : str or path
         What to read.
     format : str, optional
-        ``folder``, ``csv``, ``tsv``, ``jsonl``, ``parquet``, ``ldac``, ``uci``, ``cluto``, ``matrixmarket``,
+        ``folder``, ``lines`` (one document per line), ``csv``, ``tsv``, ``wide`` (CSV or TSV of counts, one row per
+        sample), ``jsonl`` (JSON lines, or an array), ``parquet``, ``ldac``, ``uci``, ``cluto``, ``matrixmarket``,
         ``svmlight``, ``matlab`` or ``bcorpus`` (what `Corpus.save` writes). Found from the name and the
         content when it is not given.
     text : str or list of str
@@ -87,7 +89,7 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
     columns : list of str
         CSV, TSV: the names of the columns of a file whose first line is not a header.
     delimiter : str
-        CSV, TSV: between fields; comma for CSV and tab for TSV.
+        CSV, TSV: between fields; a tab for TSV, and for CSV what its first line shows (comma, semicolon, tab or bar).
     quoted : bool
         CSV, TSV: whether fields may be in double quotes; True for CSV and False for TSV.
     encoding : str
@@ -125,7 +127,7 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is nothing at {path}")
-    name, source = locate(path, format)
+    name, source = _locate(path, format, options)
     reader = _READERS[name]
     _check_options(name, reader.takes, options)
     corpus = reader.read(source, dict(options))
@@ -145,7 +147,7 @@ def read_parts(
     is the result, taken together.
     """
     path = Path(path)
-    name, source = locate(path, format) if path.exists() else ("", Source(path))
+    name, source = _locate(path, format, options) if path.exists() else ("", Source(path))
     if name not in _ROWS or "label_separator" in options:
         corpus = read_corpus(path, format, **options)
         for start in range(0, len(corpus), size):
@@ -174,6 +176,14 @@ class _Reader:
     is_text: bool = False
 
 
+def _locate(path: Path, format: str | None, options: ReadOptions) -> tuple[str, Source]:
+    """Format and file; a table whose text column is named is no table of counts."""
+    name, source = locate(path, format)
+    if name == "wide" and format is None and "text" in options:
+        name = "tsv" if source.filename.lower().endswith((".tsv", ".tab")) else "csv"
+    return name, source
+
+
 def _check_options(name: str, takes: frozenset[str], options: ReadOptions) -> None:
     unknown = sorted(set(options) - set(ReadOptions.__annotations__))
     if unknown:
@@ -195,7 +205,7 @@ def _folder(source: Source, options: dict[str, Any]) -> Corpus:
     return read_folder(source.path, _text_options(source, options), **options)
 
 
-def _delimited(delimiter: str, quoted: bool) -> Rows:
+def _delimited(delimiter: str | None, quoted: bool, comments: bool = False) -> Rows:
     def rows(source: Source, options: dict[str, Any]) -> tables.Records:
         return tables.csv_records(
             source,
@@ -203,13 +213,18 @@ def _delimited(delimiter: str, quoted: bool) -> Rows:
             options.pop("delimiter", delimiter),
             options.pop("quoted", quoted),
             options.pop("columns", None),
+            comments,
         )
 
     return rows
 
 
 def _jsonl(source: Source, options: dict[str, Any]) -> tables.Records:
-    return tables.jsonl_records(source, options.pop("encoding", None))
+    return tables.json_records(source, options.pop("encoding", None))
+
+
+def _lines(source: Source, options: dict[str, Any]) -> tables.Records:
+    return tables.line_records(source, options.pop("encoding", None))
 
 
 def _parquet(source: Source, options: dict[str, Any]) -> tables.Records:
@@ -224,6 +239,12 @@ def _table(rows: Rows) -> Callable[[Source, dict[str, Any]], Corpus]:
         return tables.read_table(rows(source, options), source.name, text_options, **options)
 
     return read
+
+
+def _wide(source: Source, options: dict[str, Any]) -> Corpus:
+    tabs = source.filename.lower().endswith((".tsv", ".tab"))
+    rows = _delimited("\t" if tabs else None, not tabs, comments=True)(source, options)
+    return read_wide(rows, source.name, **{name: value for name, value in options.items() if name not in _FILTERS})
 
 
 def _matrix(
@@ -304,15 +325,23 @@ _TABLE = _TEXT | {"text", "label", "id", "metadata", "label_separator", "max_doc
 _COUNTS = _FILTERS | {"vocabulary", "labels", "transpose", "encoding"}
 _DELIMITED = _TABLE | {"columns", "delimiter", "quoted"}
 _ROWS: dict[str, Rows] = {
-    "csv": _delimited(",", True),
+    "lines": _lines,
+    "csv": _delimited(None, True),
     "tsv": _delimited("\t", False),
     "jsonl": _jsonl,
     "parquet": _parquet,
 }
-_TAKES = {"csv": _DELIMITED, "tsv": _DELIMITED, "jsonl": _TABLE, "parquet": _TABLE - {"encoding"}}
+_TAKES = {
+    "lines": _TEXT | {"max_documents"},
+    "csv": _DELIMITED,
+    "tsv": _DELIMITED,
+    "jsonl": _TABLE,
+    "parquet": _TABLE - {"encoding"},
+}
 _READERS = {
     "folder": _Reader(_folder, _TEXT, is_text=True),
     **{name: _Reader(_table(rows), _TAKES[name], is_text=True) for name, rows in _ROWS.items()},
+    "wide": _Reader(_wide, _FILTERS | {"label", "id", "transpose", "max_documents", "delimiter", "quoted", "encoding"}),
     "ldac": _Reader(_matrix(matrices.read_ldac, _ldac_companions), _COUNTS),
     "uci": _Reader(_matrix(matrices.read_uci, _uci_companions), _COUNTS),
     "cluto": _Reader(_matrix(matrices.read_cluto, _cluto_companions), _COUNTS),

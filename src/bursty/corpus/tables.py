@@ -11,13 +11,14 @@ import csv
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
 from bursty.corpus.core import Corpus
-from bursty.corpus.decoding import iter_lines
+from bursty.corpus.decoding import iter_lines, read_text
+from bursty.corpus.delimiters import find_delimiter
 from bursty.corpus.labels import encode_label_sets, encode_labels, strings
 from bursty.corpus.sources import Source
 from bursty.corpus.text import CountBuilder, TextOptions
@@ -112,13 +113,23 @@ def read_table(
 def csv_records(
     source: Source,
     encoding: str | None,
-    delimiter: str,
+    delimiter: str | None,
     quoted: bool,
     columns: Sequence[str] | None = None,
+    comments: bool = False,
 ) -> Records:
-    """Rows of a CSV or TSV file; the first line names the columns unless `columns` does."""
+    """Rows of a CSV or TSV file; the first line names the columns unless `columns` does.
+
+    Without a delimiter it is found from the first line. With ``comments``, lines before the header that begin with
+    ``# `` are skipped.
+    """
     with source.open() as stream:
         lines = iter_lines(stream, source.name, encoding)
+        if comments:
+            lines = chain([next((line for line in lines if not line.startswith("# ")), "")], lines)
+        if delimiter is None:
+            first = next(lines, "")
+            delimiter, lines = find_delimiter(first), chain([first], lines)
         rows = _quoted_rows(lines, source.name, delimiter) if quoted else _plain_rows(lines, delimiter)
         header = list(columns) if columns is not None else None
         for number, row in rows:
@@ -137,8 +148,18 @@ def csv_records(
             yield f"{source.name}, line {number}", dict(zip(header, row, strict=True))
 
 
-def jsonl_records(source: Source, encoding: str | None) -> Records:
-    """Objects of a JSON lines file."""
+def line_records(source: Source, encoding: str | None) -> Records:
+    """One document per line."""
+    with source.open() as stream:
+        for number, line in enumerate(iter_lines(stream, source.name, encoding), start=1):
+            yield f"{source.name}, line {number}", {"text": line}
+
+
+def json_records(source: Source, encoding: str | None) -> Records:
+    """Objects of a JSON lines file, or of a file with one array of objects or strings."""
+    if source.head().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+        yield from _array_records(source, encoding)
+        return
     with source.open() as stream:
         for number, line in enumerate(iter_lines(stream, source.name, encoding), start=1):
             if not line.strip():
@@ -151,6 +172,22 @@ def jsonl_records(source: Source, encoding: str | None) -> Records:
             if not isinstance(record, dict):
                 raise ValueError(f"{place} is not a JSON object but {type(record).__name__}; give one object a line")
             yield place, record
+
+
+def _array_records(source: Source, encoding: str | None) -> Records:
+    with source.open() as stream:
+        text = read_text(stream, source.name, encoding)
+    try:
+        items = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{source.name} is not a JSON array ({error})") from error
+    for number, item in enumerate(items):
+        place = f"{source.name}, item {number}"
+        if isinstance(item, str):
+            item = {"text": item}
+        if not isinstance(item, dict):
+            raise ValueError(f"{place} is neither an object nor a string but {type(item).__name__}")
+        yield place, item
 
 
 def parquet_records(source: Source) -> Records:

@@ -1,0 +1,137 @@
+"""Wide tables of counts: one row per sample, one column per feature, with names for both.
+
+    sample,  Bacteroides, Prevotella, ...
+    twin 1,  301,         12
+    twin 2,  44,          0
+
+Ecologists, biologists and spreadsheets write their counts so. A table exported from BIOM has the features in rows (its
+header begins with ``#OTU ID``) and is turned over.
+"""
+
+from __future__ import annotations
+
+import csv
+from array import array
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bursty.corpus.core import Corpus
+from bursty.corpus.tables import USUAL, Records
+
+# Rows and columns that are looked at to see that a table is wide.
+_ROWS, _LEAST_COLUMNS = 50, 3
+_BIOM = "#OTU ID"
+_TAXONOMY = ("taxonomy", "consensus lineage")
+
+
+def looks_wide(head: str, delimiter: str) -> bool:
+    """Whether the first lines of a file are a table of counts: numbers in all columns but the first."""
+    lines = [line for line in head.splitlines() if line.strip() and not line.startswith("# ")][: _ROWS + 1]
+    try:
+        rows = list(csv.reader(lines, delimiter=delimiter))
+    except csv.Error:
+        return False
+    if len(rows) < 2 or len(rows[0]) <= _LEAST_COLUMNS:
+        return False
+    header = [name.strip().lower() for name in rows[0]]
+    if any(name in USUAL["text"] for name in header):
+        return False
+    whole = [row for row in rows[1:] if len(row) == len(header)]
+    names_first = not all(_is_number(row[0]) for row in whole)
+    roles = (*USUAL["label"], *USUAL["id"], *_TAXONOMY)
+    counted = [i for i, name in enumerate(header) if name not in roles and (i or not names_first)]
+    return bool(whole) and len(counted) >= _LEAST_COLUMNS and all(_is_number(row[i]) for row in whole for i in counted)
+
+
+def read_wide(
+    records: Records,
+    name: str,
+    *,
+    label: str | bool | None = None,
+    id: str | bool | None = None,
+    transpose: bool = False,
+    max_documents: int | None = None,
+) -> Corpus:
+    """Corpus of a wide table.
+
+    Parameters
+    ----------
+    records : iterator of (place, record)
+        The place names the row in messages.
+    name : str
+        Of the file, for messages.
+    label, id : str, False or None
+        Columns of the class and of the sample's name. By default the columns with the usual names, and for the id the
+        first column where it does not hold numbers or has no name.
+    transpose : bool
+        Features are in the rows.
+    max_documents : int, optional
+        Stop after this many rows.
+    """
+    features: list[str] | None = None
+    indices, data, ends = array("i"), array("d"), array("q", [0])
+    names: list[str] = []
+    labels: list[str] = []
+    id_column = label_column = None
+    for place, record in islice(records, max_documents):
+        if features is None:
+            id_column, label_column, features = _roles(record, name, label, id)
+            transpose = transpose or id_column == _BIOM
+        for column, feature in enumerate(features):
+            value = _count(record[feature], place, feature)
+            if value:
+                indices.append(column)
+                data.append(value)
+        ends.append(len(indices))
+        if id_column is not None:
+            names.append(str(record[id_column]))
+        if label_column is not None:
+            labels.append(str(record[label_column]))
+    if features is None:
+        raise ValueError(f"{name} has no rows")
+    shape = (len(ends) - 1, len(features))
+    parts = np.frombuffer(data), np.frombuffer(indices, dtype=np.int32), np.frombuffer(ends, dtype=np.int64)
+    counts: Any = sp.csr_array(tuple(part.copy() for part in parts), shape=shape)
+    if transpose:
+        return Corpus(counts.T, names or None, ids=features)
+    return Corpus(counts, features, ids=names or None, labels=labels or None)
+
+
+def _roles(record: Any, name: str, label: Any, id: Any) -> tuple[str | None, str | None, list[str]]:
+    columns = list(record)
+    for column in (label, id):
+        if isinstance(column, str) and column not in record:
+            raise ValueError(f"{name} has no column {column!r}; it has {', '.join(map(repr, columns[:20]))}")
+    usual = {column.strip().lower(): column for column in reversed(columns)}
+    if id is None:
+        id = _first(usual, USUAL["id"])
+        first = columns[0]
+        if id is None and (not first.strip() or first == _BIOM or not _is_number(record[first])):
+            id = first
+    if label is None:
+        label = _first(usual, USUAL["label"])
+    taken = {id, label, *(usual.get(column) for column in _TAXONOMY)}
+    features = [column for column in columns if column not in taken]
+    return id if isinstance(id, str) else None, label if isinstance(label, str) else None, features
+
+
+def _first(usual: dict[str, str], names: Sequence[str]) -> str | None:
+    return next((usual[name] for name in names if name in usual), None)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return float(text or 0) >= 0
+    except ValueError:
+        return False
+
+
+def _count(text: Any, place: str, column: str) -> float:
+    try:
+        return float(text or 0)
+    except ValueError:
+        raise ValueError(f"{place}, column {column!r}: {text!r} is not a count") from None

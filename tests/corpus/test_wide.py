@@ -1,0 +1,111 @@
+"""Wide tables of counts, documents per line, JSON arrays and tables with other delimiters."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from bursty import read_corpus
+
+WIDE = '"","Bacteroides","Prevotella","Rumino"\n"t1",3,0,12\n"t2",0,5,0\n"t3",,1,2.0\n'
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("twins.csv", WIDE),
+        ("twins.csv", WIDE.replace(",", ";")),
+        ("twins.tsv", WIDE.replace(",", "\t").replace('"', "")),
+        ("twins.csv.gz", gzip.compress(WIDE.encode())),
+        ("twins.csv", WIDE.replace('""', "sample")),
+    ],
+)
+def test_a_wide_table_is_counts_with_names(write, name, content):
+    corpus = read_corpus(write(name, content))
+    assert corpus.vocabulary.tolist() == ["Bacteroides", "Prevotella", "Rumino"]
+    assert corpus.ids.tolist() == ["t1", "t2", "t3"]
+    np.testing.assert_array_equal(corpus.counts.toarray(), [[3, 0, 12], [0, 5, 0], [0, 1, 2]])
+
+
+def test_a_wide_table_may_have_classes_and_no_names(write):
+    content = "a,b,c,class\n1,0,2,x\n0,0,1,y\n"
+    corpus = read_corpus(write("t.csv", content))
+    assert corpus.vocabulary.tolist() == ["a", "b", "c"]
+    assert corpus.label_names.tolist() == ["x", "y"]
+    assert corpus.ids.tolist() == ["0", "1"]
+    assert (
+        read_corpus(write("u.csv", content), label="class", format="wide", max_documents=1, min_df=1).n_documents == 1
+    )
+
+
+def test_a_table_from_biom_is_turned_over(write):
+    rows = ["#OTU ID\ts1\ts2\ts3\ttaxonomy", "otu1\t3.0\t0.0\t1.0\tk__Bacteria", "otu2\t0.0\t7.0\t2.0\tk__Archaea"]
+    content = "# Constructed from biom file\n" + "\n".join(rows) + "\n"
+    corpus = read_corpus(write("table.tsv", content))
+    assert corpus.ids.tolist() == ["s1", "s2", "s3"]
+    assert corpus.vocabulary.tolist() == ["otu1", "otu2"]
+    assert corpus.counts.toarray().tolist() == [[3, 0], [0, 7], [1, 2]]
+
+
+def test_values_that_are_no_counts_are_named(write):
+    path = write("t.csv", "id,a,b,c\nx,1,2,3\ny,1,many,3\n")
+    with pytest.raises(ValueError, match=r"line 3, column 'b': 'many' is not a count"):
+        read_corpus(path, format="wide")
+    with pytest.raises(ValueError, match="it has 'id'"):
+        read_corpus(path, format="wide", label="site")
+    with pytest.raises(ValueError, match=r"0\.5"):
+        read_corpus(write("f.csv", "id,a,b,c\nx,1,2,3\ny,1,0.5,3\n"))
+    with pytest.raises(ValueError, match="Negative"):
+        read_corpus(write("g.csv", "id,a,b,c\nx,1,2,3\ny,1,-5,3\n"), format="wide")
+
+
+def test_a_text_column_makes_it_a_table_of_texts(write):
+    path = write("t.csv", "id,year,score,weight,note\n1,1999,3,5,7\n2,2000,4,6,8\n")
+    assert read_corpus(write("u.csv", "id,text,a,b\n1,rain,3,5\n")).vocabulary.tolist() == ["rain"]
+    with pytest.raises(ValueError, match="no document has a single word"):
+        read_corpus(path, text="note")
+
+
+def test_lines_are_documents(write):
+    corpus = read_corpus(write("system.log", "disk full\n\nfan failed disk\n"))
+    assert corpus.counts.sum(axis=1).tolist() == [2, 0, 3]
+    assert list(read_corpus(write("notes.txt", "rain\nwind"), keep_texts=True).texts) == ["rain", "wind"]
+    assert len(read_corpus(write("any", "rain\nwind\nsea"), format="lines", max_documents=2)) == 2
+
+
+def test_text_files_that_hold_counts_are_still_counts(write):
+    path = write("docword.txt", "2\n3\n3\n1 1 2\n1 2 1\n2 3 4\n")
+    assert read_corpus(path).counts.sum() == 7
+
+
+def test_json_arrays(write):
+    objects = [{"text": "rain falls", "label": "wet"}, {"text": "sun", "label": "dry"}]
+    corpus = read_corpus(write("a.json", "  " + json.dumps(objects, indent=2)))
+    assert corpus.label_names.tolist() == ["dry", "wet"]
+    assert read_corpus(write("b.json", json.dumps(["rain", "sun sun"]))).counts.sum() == 3
+    with pytest.raises(ValueError, match="item 1 is neither an object nor a string but int"):
+        read_corpus(write("c.json", '["rain", 3]'))
+    with pytest.raises(ValueError, match="not a JSON array"):
+        read_corpus(write("d.json", '["rain", '))
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+def test_the_delimiter_is_found(write, mark):
+    corpus = read_corpus(
+        write("t.csv", f'id{mark}text{mark}label\n1{mark}"rain, wind; sea"{mark}a\n2{mark}sun{mark}b\n')
+    )
+    assert corpus.vocabulary.tolist() == ["rain", "sea", "sun", "wind"]
+    assert corpus.label_names.tolist() == ["a", "b"]
