@@ -13,11 +13,11 @@ from hypothesis.extra.numpy import arrays
 from sklearn.utils.estimator_checks import check_estimator
 
 from bursty.engines import Assignment, Chunk, cut, total
-from bursty.families import DCM, EDCM, Multinomial, VonMisesFisher
+from bursty.families import DCM, EDCM, FAMILIES, Multinomial, VonMisesFisher
 from bursty.kernels import threads
 
-ALL = [Multinomial, DCM, EDCM, VonMisesFisher]
-COUNTING = [Multinomial, DCM, EDCM]
+ALL = [estimator for estimator in FAMILIES.values() if estimator.__module__.startswith("bursty.")]
+COUNTING = [estimator for estimator in ALL if estimator._family.has_perplexity]
 
 
 @pytest.fixture(scope="module")

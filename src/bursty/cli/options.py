@@ -26,7 +26,7 @@ ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A saved model: DIR/model.bursty, or DIR.", readable=False)
 ]
 # Written out: to ask `bursty.families.FAMILIES` takes a second, and help is shown at once.
-FAMILY_HELP = "dcm, edcm, multinomial or vonmisesfisher."
+FAMILY_HELP = "dcm, edcm, multinomial, vonmisesfisher or dirichlet."
 Family = Annotated[str, typer.Option("--family", metavar="NAME", help=FAMILY_HELP)]
 
 

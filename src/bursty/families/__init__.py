@@ -1,4 +1,4 @@
-"""How one component makes a document: multinomial, DCM, EDCM, von Mises-Fisher.
+"""How one component makes a document: multinomial, DCM, EDCM, von Mises-Fisher, Dirichlet.
 
 One file a family; imports engines and kernels only. A class of your own that derives from `FamilyEstimator` is a family
 as these are: `FAMILIES` has it by its name.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bursty.families.base import FAMILIES, Family, FamilyEstimator, Parameters, Statistics, get_family
 from bursty.families.dcm import DCM
+from bursty.families.dirichlet import Dirichlet
 from bursty.families.edcm import EDCM
 from bursty.families.multinomial import Multinomial
 from bursty.families.vonmisesfisher import VonMisesFisher
@@ -16,6 +17,7 @@ __all__ = [
     "DCM",
     "EDCM",
     "FAMILIES",
+    "Dirichlet",
     "Family",
     "FamilyEstimator",
     "Multinomial",

@@ -44,7 +44,7 @@ class Mixture(ClusterReading, DensityMixin, CountEstimator):
     ----------
     n_components : int or "auto", default 2
         Number of clusters; "auto" finds it by held-out likelihood (see `select_components`).
-    family : {"edcm", "dcm", "multinomial", "vonmisesfisher"} or family estimator, default "edcm"
+    family : {"edcm", "dcm", "multinomial", "vonmisesfisher", "dirichlet"} or family estimator, default "edcm"
         What a component is.
     init : {"kmeans", "perturb"} or array of shape (n_documents, n_components), default "kmeans"
         Where EM starts: the best of several runs of spherical k-means on tf-idf, softened; the one-component fit with a

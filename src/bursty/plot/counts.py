@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from bursty.engines import Chunk
 from bursty.families import get_family
-from bursty.families.base import FamilyEstimator, check_perplexity
+from bursty.families.base import FamilyEstimator
 from bursty.metrics import CountProbabilities
 from bursty.metrics import count_probabilities as count
 from bursty.plot import style
@@ -118,7 +118,8 @@ def simplex(
 def _log_prob(parameters: Any, counts: Array, family: str) -> Array:
     """Log-probability of each row of counts, all orders of the words together."""
     model = get_family(parameters if isinstance(parameters, FamilyEstimator) else family)
-    check_perplexity(model, "a simplex of counts")
+    if not model.has_perplexity:
+        raise ValueError(f"{model.title} is a density, not a probability of counts: a simplex shows the latter")
     if isinstance(parameters, FamilyEstimator):
         if getattr(parameters, "n_features_in_", 3) != 3:
             raise ValueError(f"a simplex has three words, but the family was fitted on {parameters.n_features_in_}")

@@ -56,7 +56,7 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
 
     Parameters
     ----------
-    family : {"dcm", "edcm", "multinomial", "vonmisesfisher"} or family estimator, default "dcm"
+    family : {"dcm", "edcm", "multinomial", "vonmisesfisher", "dirichlet"} or family estimator, default "dcm"
         How a class makes a document. An estimator such as ``DCM(smoothing=0.1)`` brings its smoothing along.
     complement : bool, default False
         Model, for each class, the documents of all others, and choose the class whose others explain the document
