@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import pytest
 
 import bursty
 from bursty.cli.examples import EXAMPLES
+from bursty.cli.options import FAMILY_HELP
+from bursty.families import FAMILIES
 
 VERBS = [verb for verb in EXAMPLES if verb != "bursty"]
 
@@ -30,6 +33,11 @@ def test_every_verb_of_the_help_has_examples(bench):
     for verb in names.split(" "):
         assert f" {verb} " in text
         assert verb in EXAMPLES
+
+
+def test_help_lists_the_families():
+    names = [name for name, kind in FAMILIES.items() if kind.__module__.startswith("bursty.")]
+    assert sorted(re.findall(r"\w+", FAMILY_HELP.replace(" or ", " "))) == sorted(names)
 
 
 def test_the_examples_work(bench):
