@@ -137,8 +137,8 @@ class DirichletFamily(Family[DirichletStatistics, DirichletParameters]):
 def maximise_alpha(means: Array, sizes: Array, start: float | None = None) -> Array:
     """The alpha of greatest likelihood for mean logarithms of proportions, each that of ``sizes`` words.
 
-    At the maximum ``psi(alpha_w) = psi(s) + mean_w`` for all words ([Minka2000] section 1). So ``c = psi(s)`` is the one
-    unknown: given it, every alpha_w is an inverse digamma, and Newton's method on ``psi(sum_w alpha_w(c)) - c``, which
+    At the maximum ``psi(alpha_w) = psi(s) + mean_w`` for all words ([Minka2000] section 1): ``c = psi(s)`` is the one
+    unknown. Given it, every alpha_w is an inverse digamma, and Newton's method on ``psi(sum_w alpha_w(c)) - c``, which
     falls from plus to minus, finds it inside a bracket. Minka's fixed point is the same without the slope, and takes
     hundreds of steps.
     """
