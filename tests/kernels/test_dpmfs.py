@@ -81,20 +81,6 @@ def test_fresh_tokens_of_an_urn():
     assert stats.chisquare(np.bincount(out, minlength=x + 1)[1:], n * weights / weights.sum()).pvalue > 1e-3
 
 
-def test_predictive():
-    indptr, slots, tables, _ = small()
-    weights = np.random.default_rng(0).gamma(2.0, size=(3, 5))
-    totals = weights.sum(axis=0)
-    for kernel in both(dpmfs_labels.predict):
-        out = np.empty((4, 5))
-        kernel(indptr, slots, tables, weights, totals, out, 0, 4)
-        for i in range(4):
-            t = np.zeros(3)
-            t[slots[indptr[i] : indptr[i + 1]]] = tables[indptr[i] : indptr[i + 1]]
-            expected = [oracles.log_dirichlet_multinomial(t, weights[:, k]) for k in range(5)]
-            np.testing.assert_allclose(out[i], expected, rtol=1e-10, atol=1e-12)
-
-
 def test_tally():
     indptr, slots, tables, labels = small()
     expected = np.zeros((2, 3))

@@ -1,16 +1,23 @@
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.utils.estimator_checks import check_estimator
 
 from bursty import DPMFS, datasets, metrics
+from bursty.cli import clusters
+from bursty.engines import Chunk
+from bursty.families import DCM, EDCM, Multinomial, get_family
+from bursty.models.dpmfs import estimate
 from bursty.models.dpmfs.settings import default_omega
+from samplers import oracles_dpmfs as oracles
 
 SHORT = {"n_iter": 60, "burn_in": 30, "random_state": 0}
 # The paper's settings for its synthetic data.
-PAPER = {"max_components": 30, "omega": 0.01, "lam": 0.1}
+PAPER = {"max_components": 30, "omega": 0.01, "lam": 0.1, "family": "multinomial"}
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +31,37 @@ def bursty():
 
 
 def test_how_many_words_are_expected_to_matter():
-    assert default_omega("multinomial", 1000) == 0.05
-    assert default_omega("multinomial", 20) == 0.5
-    assert default_omega("dcm", 1000) == 0.75
+    assert default_omega(get_family("multinomial"), 1000) == 0.05
+    assert default_omega(get_family("multinomial"), 20) == 0.5
+    assert default_omega(get_family("dcm"), 1000) == 0.75
+
+
+def test_which_family(bursty):
+    """The DCM, but the paper's multinomial for the paper's sampler; a family whose draws are not counted is refused."""
+    for family, sampler, name in (
+        ("auto", "collapsed", "dcm"),
+        ("auto", "paper", "multinomial"),
+        ("dcm", "paper", "dcm"),
+        (DCM(), "collapsed", "dcm"),
+        (Multinomial(smoothing=0.1), "collapsed", "multinomial"),
+    ):
+        model = DPMFS(family=family, sampler=sampler, n_iter=4, random_state=0).fit(bursty)
+        assert model.family_ == name
+    with pytest.raises(ValueError, match=r"family must be one of 'auto', .*'dcm'.*, not EDCM\(\)"):
+        DPMFS(family=EDCM()).fit(bursty)
+    assert inspect.signature(clusters.discover).parameters["family"].default == DPMFS().family
+
+
+def test_log_prob_is_that_of_urns(bursty):
+    """Documents of words that count, under each cluster's urn: [Yu2010] eq. 11 as a predictive probability."""
+    slot = np.full(250, -1, dtype=np.int32)
+    slot[10:60] = np.arange(50)
+    weights = np.random.default_rng(0).gamma(2.0, size=(50, 4))
+    components = estimate.Components(slot, weights, np.full(4, 0.25))
+    found = estimate.log_prob(Chunk(bursty.counts[:6]), components)
+    rows = bursty.counts[:6].toarray()[:, 10:60]
+    expected = [[oracles.log_dirichlet_multinomial(row, weights[:, k]) for k in range(4)] for row in rows]
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
 
 
 def nmi(corpus, labels):
@@ -63,8 +98,8 @@ def test_finds_the_clusters_and_the_words_of_the_paper(synthetic, sampler, lengt
 
 def test_bursts_are_no_clusters(bursty):
     """Burstiness makes the multinomial find too many clusters; the DCM finds the three there are."""
-    plain = DPMFS(**SHORT).fit(bursty)
-    model = DPMFS(family="dcm", **SHORT).fit(bursty)
+    plain = DPMFS(family="multinomial", **SHORT).fit(bursty)
+    model = DPMFS(**SHORT).fit(bursty)
     assert model.n_clusters_ == 3
     assert nmi(bursty, model.labels_) > 0.95
     assert plain.n_clusters_ > 3
@@ -129,12 +164,12 @@ def test_all_documents_are_labelled(synthetic):
 
 
 def test_small_clusters_go(bursty):
-    model = DPMFS(**SHORT).fit(bursty)
+    model = DPMFS(family="multinomial", **SHORT).fit(bursty)
     assert model.sizes_.min() < 10
-    large = DPMFS(**SHORT, min_cluster_size=10).fit(bursty)
+    large = DPMFS(family="multinomial", **SHORT, min_cluster_size=10).fit(bursty)
     assert large.sizes_.min() >= 10
     assert large.sizes_.sum() == 120
-    assert DPMFS(**SHORT, min_cluster_size=10_000).fit(bursty).n_clusters_ == 1
+    assert DPMFS(family="multinomial", **SHORT, min_cluster_size=10_000).fit(bursty).n_clusters_ == 1
 
 
 @pytest.mark.parametrize("rule", ["frequent", "vi", "binder"])
@@ -149,7 +184,7 @@ def test_lambda_and_alpha_are_learned(bursty, sampler):
     assert len(np.unique(model.trace_["scale"])) > 10
     assert len(np.unique(model.trace_["alpha"])) > 10
     assert model.alpha_ == pytest.approx(model.trace_["alpha"][30:].mean())
-    fixed = DPMFS(sampler=sampler, learn_alpha=False, **SHORT).fit(bursty)
+    fixed = DPMFS(sampler=sampler, learn_alpha=False, lam_prior=None, **SHORT).fit(bursty)
     assert set(fixed.trace_["scale"]) == {1.0}
     assert fixed.alpha_ == 1.0
 

@@ -72,7 +72,10 @@ def discover(
         int | None,
         typer.Option("--max-k", min=1, metavar="N", help="Most clusters there can be."),
     ] = None,
-    family: Annotated[str, typer.Option("--family", metavar="NAME", help="dcm, or multinomial.")] = "dcm",
+    family: Annotated[
+        str,
+        typer.Option("--family", metavar="NAME", help="dcm, or multinomial; auto is dcm, but for the paper's sampler."),
+    ] = "auto",
     sampler: Annotated[str, typer.Option("--sampler", metavar="NAME", help="collapsed, or paper.")] = "collapsed",
     iterations: Annotated[
         int | None, typer.Option("--iterations", min=2, metavar="N", help="Sweeps; half of them count.")

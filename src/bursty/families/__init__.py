@@ -6,7 +6,7 @@ as these are: `FAMILIES` has it by its name.
 
 from __future__ import annotations
 
-from bursty.families.base import FAMILIES, Family, FamilyEstimator, Parameters, Statistics, get_family
+from bursty.families.base import FAMILIES, Family, FamilyEstimator, Parameters, Statistics, family_of, get_family
 from bursty.families.dcm import DCM
 from bursty.families.dirichlet import Dirichlet
 from bursty.families.edcm import EDCM
@@ -24,5 +24,6 @@ __all__ = [
     "Parameters",
     "Statistics",
     "VonMisesFisher",
+    "family_of",
     "get_family",
 ]

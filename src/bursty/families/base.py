@@ -329,6 +329,12 @@ def get_family(family: Any) -> Family[Any, Any]:
     raise ValueError(f"family must be one of {', '.join(map(repr, FAMILIES))} or a family estimator, not {family!r}")
 
 
+def family_of(model: Any) -> Family[Any, Any] | None:
+    """The family of a model that has one: ``family_``, what it settled on, where ``family`` left that open."""
+    family = getattr(model, "family_", getattr(model, "family", None))
+    return None if family is None else get_family(family)
+
+
 def classes_of_families() -> dict[str, type]:
     """What files of fitted families hold, by name: the public classes, their statistics and parameters."""
     kinds = ((cls, cls._family.statistics_type, cls._family.parameters_type) for cls in FAMILIES.values())

@@ -185,12 +185,3 @@ def gibbs(
         move(first, last, slots, tables, 1, new, weights, totals)
         n_moved += new != old
     return len(labels), n_moved
-
-
-@kernel
-def predict(indptr, slots, tables, weights, totals, out, start, stop):
-    """`log_predictive` of some documents under every component: documents x components."""
-    product = np.empty(out.shape[1])
-    for document in range(start, stop):
-        first, last = indptr[document], indptr[document + 1]
-        log_predictive(first, last, slots, tables, weights, totals, out.shape[1], product, out[document])

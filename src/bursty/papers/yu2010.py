@@ -79,7 +79,7 @@ def describe(run: Run, data: str) -> Values:
 def discover(run: Run, data: str, **options: Any) -> Values:
     """DPMFS on a collection."""
     corpus = collection(data, run.seed % DRAWS)
-    model = DPMFS(random_state=run.seed, n_jobs=run.n_jobs, **options).fit(corpus)
+    model = DPMFS(random_state=run.seed, n_jobs=run.n_jobs, **{"family": "multinomial", **options}).fit(corpus)
     # With all labels known there are words to draw, and many flips a sweep make few sweeps do; and with DCM components
     # s and the factor of lambda, which take their time.
     sweeps = 300 if model.family == "dcm" else 60

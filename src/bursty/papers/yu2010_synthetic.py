@@ -33,7 +33,7 @@ def synthetic(run: Run, draw: int | None = None, **options: Any) -> Values:
     ``draw`` is the number of the collection; by default each run has its own.
     """
     corpus, truth = datasets.make_yu2010(random_state=run.seed if draw is None else draw)
-    model = DPMFS(random_state=run.seed, n_jobs=run.n_jobs, **options).fit(corpus)
+    model = DPMFS(family="multinomial", random_state=run.seed, n_jobs=run.n_jobs, **options).fit(corpus)
     nmi = metrics.normalized_mutual_information(labels_of(corpus), model.labels_)
     return {
         "% perfect runs": 100.0 * float(nmi > 1.0 - 1e-9),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bursty.families import get_family
+from bursty.families import family_of
 from bursty.metrics import normalized_mutual_information
 from bursty.report import charts, documents, excerpts
 from bursty.report.charts import Chart
@@ -151,9 +151,8 @@ def _map(clusters: Clusters) -> Chart:
 
 
 def _components(model: Any) -> str:
-    if not hasattr(model, "family"):
-        return ""
-    return f" with {get_family(model.family).title} components"
+    family = family_of(model)
+    return "" if family is None else f" with {family.title} components"
 
 
 def _empty(clusters: Clusters) -> str:
@@ -267,9 +266,8 @@ def _facts(clusters: Clusters, k: int, rows: Array) -> list[tuple[str, str]]:
         part = source.corpus.counts[rows]
         if part.nnz:
             facts.append(("Burstiness", f"{part.data.sum() / part.nnz:.2f} tokens for each word that occurs"))
-    family = getattr(source.model, "family", None)
-    weighs = family is not None and get_family(family).has_s
-    if weighs and not hasattr(source.model, "discriminative_"):
+    family = family_of(source.model)
+    if family is not None and family.has_s and not hasattr(source.model, "discriminative_"):
         s = float(np.asarray(source.model.components_)[clusters.names[k]].sum())
         facts.append(("s", f"{s:,.0f} (the smaller, the burstier)"))
     for name, values in source.groupings.items():

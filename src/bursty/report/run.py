@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bursty.families import get_family
+from bursty.families import family_of
 from bursty.plot import traces
 from bursty.report import charts
 from bursty.report.content import Content, Panel
@@ -69,8 +69,8 @@ def citations(model: Any) -> list[str]:
     """The paper of the model, and this library."""
     name = type(model).__name__
     paper = _PAPERS.get(name)
-    if paper is None and hasattr(model, "family"):
-        paper = get_family(model.family).citation
+    if paper is None and (family := family_of(model)) is not None:
+        paper = family.citation
     library = (
         "The bursty developers. bursty: statistical models of counts that come in bursts. "
         f"Version {metadata.version('bursty')}."

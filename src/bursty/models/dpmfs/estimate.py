@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from bursty.engines import Chunk
-from bursty.kernels import dpmfs_labels, select, threads
+from bursty.families.dcm import DCMFamily, DCMParameters
+from bursty.kernels import dpmfs_labels, select
 from bursty.metrics import best_partition
 from bursty.models.dpmfs.chains import Chain, most_frequent
 from bursty.samplers.dpmfs import Problem
@@ -85,13 +86,15 @@ def _cells(indptr: Array, words: Array, values: Array, slot: Array) -> tuple[Arr
 
 
 def log_prob(chunk: Chunk, components: Components) -> Array:
-    """Log-probability of each document's counting words in each cluster, as one sequence: documents x clusters."""
+    """Log-probability of each document's counting words in each cluster, as one sequence: documents x clusters.
+
+    A multinomial whose probabilities are summed out is a DCM too.
+    """
+    if not len(components.weights):
+        return np.zeros((chunk.n_documents, len(components.prior)))
     indptr, slots, values = _cells(chunk.indptr, chunk.indices, chunk.values, components.slot)
-    out = np.zeros((chunk.n_documents, len(components.prior)))
-    if len(components.weights):
-        totals = components.weights.sum(axis=0)
-        threads.run(dpmfs_labels.predict, indptr, indptr, slots, values, components.weights, totals, out)
-    return out
+    counting = Chunk.from_parts(indptr.astype(np.int32), slots, values, n_words=len(components.weights))
+    return DCMFamily().log_prob(counting, DCMParameters(components.weights))
 
 
 def posterior(chunk: Chunk, components: Components) -> Array:

@@ -53,9 +53,10 @@ class DPMFS(ClusterReading, CountEstimator):
         "paper" is the algorithm of the paper, step by step. "collapsed" has the same posterior (for the same
         ``max_components``), integrates the components out, draws every word in every sweep, splits and merges
         clusters: it needs far fewer sweeps.
-    family : {"multinomial", "dcm"}, default "multinomial"
+    family : {"auto", "dcm", "multinomial"} or family estimator, default "auto"
         What a component is: the paper's multinomial, or a DCM, to which the bursts of a word in one document are not
-        evidence for a cluster of its own. For text the DCM finds fewer and better clusters.
+        evidence for a cluster of its own. For text the DCM finds fewer and better clusters. "auto" is the DCM, and with
+        ``sampler="paper"`` the multinomial.
     n_iter : int, optional
         Sweeps: 3000 (paper) or 500 (collapsed).
     burn_in : int, optional
@@ -95,6 +96,8 @@ class DPMFS(ClusterReading, CountEstimator):
 
     Attributes
     ----------
+    family_ : str
+        What a component is.
     labels_ : ndarray of shape (n_documents,)
         Cluster of each document; the largest cluster is 0.
     n_clusters_ : int
@@ -148,7 +151,7 @@ class DPMFS(ClusterReading, CountEstimator):
         omega: float | None = None,
         lam: Any = None,
         sampler: str = "collapsed",
-        family: str = "multinomial",
+        family: Any = "auto",
         n_iter: int | None = None,
         burn_in: int | None = None,
         word_steps: int = 5,
@@ -269,6 +272,7 @@ class DPMFS(ClusterReading, CountEstimator):
         documents: Documents,
     ) -> None:
         """Set the public attributes."""
+        self.family_ = settings.family.name
         n_words, begin = documents.n_words, settings.burn_in
         inclusion = np.mean([chain.inclusion for chain in chains], axis=0)
         self.inclusion_prob_ = np.zeros(n_words)

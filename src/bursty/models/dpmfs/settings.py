@@ -9,12 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.estimator import check_number, check_whole
+from bursty.families import FAMILIES, Family, FamilyEstimator, get_family
 from bursty.samplers.dpmfs import Problem
 
 Array = np.ndarray[Any, Any]
 
 SAMPLERS = {"paper": (3000, 2500), "collapsed": (500, 250)}
-FAMILIES = ("multinomial", "dcm")
 ESTIMATES = ("frequent", "vi", "binder")
 # lambda of a word that every document has equally often: 1 / sigma is not defined.
 CONSTANT_LAM = 1.0
@@ -33,6 +33,7 @@ _LEAST = {
 class Settings:
     """Checked parameters that do not depend on the corpus."""
 
+    family: Family[Any, Any]
     n_iter: int
     burn_in: int
     point_estimate: str
@@ -43,7 +44,7 @@ class Settings:
 def check_settings(model: Any) -> Settings:
     """Refuse what cannot be, before any work is done."""
     _among("sampler", model.sampler, tuple(SAMPLERS))
-    _among("family", model.family, FAMILIES)
+    family = choose_family(model.family, model.sampler)
     _among("lam_prior", model.lam_prior, ("auto", "lognormal", "gamma", None))
     _among("point_estimate", model.point_estimate, (None, *ESTIMATES))
     for name, least in _LEAST.items():
@@ -60,8 +61,22 @@ def check_settings(model: Any) -> Settings:
     learn_alpha = model.sampler == "collapsed" if model.learn_alpha is None else bool(model.learn_alpha)
     lam_prior = model.lam_prior
     if lam_prior == "auto":
-        lam_prior = "lognormal" if model.family == "dcm" and model.lam is None else None
-    return Settings(n_iter, burn_in, estimate, learn_alpha, lam_prior)
+        lam_prior = "lognormal" if family.draws == "tables" and model.lam is None else None
+    return Settings(family, n_iter, burn_in, estimate, learn_alpha, lam_prior)
+
+
+def choose_family(family: Any, sampler: str) -> Family[Any, Any]:
+    """The family of the components: "auto" is the paper's for the paper's sampler, otherwise the one that knows bursts.
+
+    Components are summed out, so that it must tell which draws they have a Dirichlet prior for.
+    """
+    if isinstance(family, str) and family == "auto":
+        family = "multinomial" if sampler == "paper" else "dcm"
+    known = {name: kind._family for name, kind in FAMILIES.items() if kind._family.draws is not None}
+    name = family._family.name if isinstance(family, FamilyEstimator) else family
+    if not isinstance(name, str) or name not in known:
+        raise ValueError(f"family must be one of 'auto', {', '.join(map(repr, known))}, not {family!r}")
+    return get_family(family)
 
 
 def _schedule(model: Any) -> tuple[int, int]:
@@ -86,19 +101,19 @@ def make_problem(
         words=counts.indices.astype(np.int32),
         counts=counts.data.astype(np.int32),
         lam=default_lam(counts) if lam is None else lam,
-        omega=default_omega(model.family, n_words) if model.omega is None else float(model.omega),
+        omega=default_omega(settings.family, n_words) if model.omega is None else float(model.omega),
         most=most_components(model, n_documents, 0 if known is None else int(known.max()) + 1),
         held=held,
-        bursty=model.family == "dcm",
+        bursty=settings.family.draws == "tables",
         alpha_mean=float(model.alpha),
         learn_alpha=settings.learn_alpha,
         lam_prior=settings.lam_prior,
     )
 
 
-def default_omega(family: str, n_words: int) -> float:
+def default_omega(family: Family[Any, Any], n_words: int) -> float:
     """The paper expects 50 words to matter. DCMs need more of them: each word of a document is less evidence."""
-    return DCM_OMEGA if family == "dcm" else min(50.0 / n_words, 0.5)
+    return DCM_OMEGA if family.draws == "tables" else min(50.0 / n_words, 0.5)
 
 
 def most_components(model: Any, n_documents: int, n_classes: int) -> int | None:
