@@ -327,3 +327,26 @@ def test_a_time_that_cannot_be_read_is_said(tmp_path):
     path.write_text("text,date\nrain falls,once upon\nwind,a time\n")
     with pytest.warns(UserWarning, match="column 'date' looks like a time, but 'once upon' cannot be read"):
         read_corpus(path)
+
+
+def test_binary_files_of_a_folder_are_skipped_and_counted(tmp_path):
+    (tmp_path / "a.txt").write_text("rain falls")
+    (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(range(256)))
+    with pytest.warns(UserWarning, match=r"1 of 2 files of .* are not text and were skipped, such as photo.jpg"):
+        corpus = read_corpus(tmp_path)
+    assert corpus.ids.tolist() == ["a.txt"]
+    (tmp_path / "a.txt").unlink()
+    with pytest.raises(ValueError, match=r"no text files \(1 binary files were skipped\)"):
+        read_corpus(tmp_path)
+
+
+def test_patterns_choose_the_files(tmp_path):
+    for name in ("src/a.py", "src/b.js", "docs/c.md", "docs/d.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("rain")
+    assert read_corpus(tmp_path, include=["*.py", "*.md"], exclude=["docs/d*"]).ids.tolist() == [
+        "docs/c.md",
+        "src/a.py",
+    ]
+    with pytest.raises(ValueError, match="no text files"):
+        read_corpus(tmp_path, include=["*.rs"])

@@ -11,10 +11,11 @@ import typer
 import bursty
 from bursty.cli import classify, clusters, compare, corpora, papers, saved, topics
 from bursty.cli.examples import epilog
-from bursty.cli.groups import verb
+from bursty.cli.groups import Command, Group, verb
 
 app = typer.Typer(
     name="bursty",
+    cls=Group,
     help="Clusters, topics and classes of documents, for words that come in bursts.",
     epilog=epilog("bursty"),
     no_args_is_help=True,
@@ -33,15 +34,15 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Say which version this is.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="After any verb: show where an error came from.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="With any command: show the traceback of an error.")] = False,
 ) -> None:
     """Clusters, topics and classes of documents, for words that come in bursts."""
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the pages go.")] = Path("report"),
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Output directory.")] = Path("report"),
 ) -> None:
     """See it work: presidents' speeches over two centuries, and two pages."""
     from bursty import demo as story
@@ -62,6 +63,6 @@ _VERBS: dict[str, Callable[..., None]] = {
     "demo": demo,
 }
 for _name, _function in _VERBS.items():
-    app.command(_name, epilog=epilog(_name))(verb(_function))
+    app.command(_name, cls=Command, epilog=epilog(_name))(verb(_function))
 app.add_typer(classify.make_app(), name="classify", epilog=epilog("classify"))
 app.add_typer(papers.app, name="papers", epilog=epilog("papers"))

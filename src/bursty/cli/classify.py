@@ -10,7 +10,7 @@ import typer
 from bursty.cli.delivery import Delivery
 from bursty.cli.evaluation import evaluate_classes
 from bursty.cli.examples import epilog
-from bursty.cli.groups import verb
+from bursty.cli.groups import Command, Group, verb
 from bursty.cli.messages import phase, say
 from bursty.cli.options import Family, Fitting, ModelArgument, Output, PathArgument, Reading, Report
 from bursty.cli.reading_models import document_table, inferred_columns, load, read_for
@@ -127,7 +127,7 @@ def _split(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, Corpus | No
 
 def make_app() -> typer.Typer:
     """The three verbs."""
-    app = typer.Typer(no_args_is_help=True, help="Learn classes of documents, and give them to new ones.")
+    app = typer.Typer(cls=Group, no_args_is_help=True, help="Learn classes of documents, and give them to new ones.")
     for function in (train, predict, evaluate):
-        app.command(epilog=epilog(f"classify {function.__name__}"))(verb(function))
+        app.command(cls=Command, epilog=epilog(f"classify {function.__name__}"))(verb(function))
     return app

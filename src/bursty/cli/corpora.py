@@ -70,6 +70,8 @@ def info(
     from bursty.storage import is_container
 
     with Delivery("info", Output(as_json=as_json)) as results:
+        if path.is_dir() and (path / "model.bursty").is_file():
+            path = path / "model.bursty"
         if path.is_file() and (path.suffix == ".bursty" or is_container(path, "model")):
             _describe_model(path, results)
         else:

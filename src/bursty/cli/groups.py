@@ -13,6 +13,28 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
+import typer
+
+
+class _FlagsWithoutType:
+    """Help in which a flag has no type: ``--json``, not ``--json <bool>``."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters of a command, ``--help`` among them."""
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of the command it is mixed into
+        for parameter in params:
+            if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+                parameter.metavar = ""
+        return params
+
+
+class Command(_FlagsWithoutType, typer.core.TyperCommand):
+    """A verb."""
+
+
+class Group(_FlagsWithoutType, typer.core.TyperGroup):
+    """Verbs under one name."""
+
 
 def verb(function: Callable[..., None]) -> Callable[..., None]:
     """The function with the options of its groups in the place of the groups."""

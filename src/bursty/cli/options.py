@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 PathArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="PATH", help="A corpus file, or raw input: a folder of texts, CSV, JSON lines, ...", readable=False
+        metavar="PATH", help="Documents: a folder of texts, CSV, JSON, Parquet, a corpus file, ...", readable=False
     ),
 ]
 ModelArgument = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A saved model: DIR/model.bursty, or DIR.", readable=False)
+    Path, typer.Argument(metavar="MODEL", help="Saved model: DIR/model.bursty, or DIR.", readable=False)
 ]
 # Written out: to ask `bursty.families.FAMILIES` takes a second, and help is shown at once.
 FAMILY_HELP = "dcm, edcm, multinomial, vonmisesfisher or dirichlet."
@@ -45,48 +45,64 @@ def _of(panel: str) -> Any:
     return option
 
 
-_reading, _words, _results = _of("Reading documents"), _of("Which words count"), _of("Results")
+_reading, _words, _results = _of("Input"), _of("Words"), _of("Output")
 
 
 @dataclass(frozen=True)
 class Reading:
     """How documents are read; the options of `bursty.read_corpus` under the same names."""
 
-    input_format: Annotated[str | None, _reading("--input-format", "Found from the file if not given.", "NAME")] = None
-    text: Annotated[list[str] | None, _reading("--text", "Column of the text; may be repeated.", "COLUMN")] = None
+    input_format: Annotated[str | None, _reading("--input-format", "Format of PATH; detected by default.", "NAME")] = (
+        None
+    )
+    text: Annotated[list[str] | None, _reading("--text", "Column of the text; repeatable.", "COLUMN")] = None
     label: Annotated[str | None, _reading("--label", "Column of the class.", "COLUMN")] = None
     id: Annotated[str | None, _reading("--id", "Column of the document's name.", "COLUMN")] = None
-    metadata: Annotated[list[str] | None, _reading("--metadata", "Column to keep; may be repeated.", "COLUMN")] = None
-    label_separator: Annotated[str | None, _reading("--label-separator", "Stands between several classes.", "TEXT")] = (
+    metadata: Annotated[list[str] | None, _reading("--metadata", "Another column to keep; repeatable.", "COLUMN")] = (
         None
     )
-    max_documents: Annotated[int | None, _reading("--max-documents", "Stop after N rows.", "N", min=1)] = None
-    encoding: Annotated[str | None, _reading("--encoding", "Of texts; UTF-8 if not given.", "NAME")] = None
-    vocabulary: Annotated[Path | None, _reading("--vocabulary", "List of words, one a line.", "FILE")] = None
-    labels: Annotated[Path | None, _reading("--labels", "Class of each row of a count table.", "FILE")] = None
-    transpose: Annotated[bool, _reading("--transpose", "The count table has a row a word.")] = False
-    stop_words: Annotated[str | None, _words("--stop-words", "english, or a file of words to leave out.", "WHICH")] = (
-        None
-    )
-    min_df: Annotated[
-        float | None, _words("--min-df", "In at least N documents (0.1: a tenth).", "N", parser=number)
+    label_separator: Annotated[
+        str | None, _reading("--label-separator", "Separator of several classes in one field.", "TEXT")
     ] = None
-    max_df: Annotated[float | None, _words("--max-df", "In at most N of them (0.5: half).", "N", parser=number)] = None
-    drop_most_common: Annotated[int | None, _words("--drop-most-common", "Leave out the N commonest.", "N", min=0)] = (
-        None
-    )
-    ngrams: Annotated[int | None, _words("--ngrams", "Up to N words in a row.", "N", min=1, max=5)] = None
-    keep_case: Annotated[bool, _words("--keep-case", "Tell May from may.")] = False
-    token_pattern: Annotated[str | None, _words("--token-pattern", "What a word looks like.", "REGEX")] = None
+    delimiter: Annotated[
+        str | None, _reading("--delimiter", "Delimiter of CSV fields; detected by default.", "TEXT")
+    ] = None
+    include: Annotated[list[str] | None, _reading("--include", "Read only these files; repeatable.", "'*.txt'")] = None
+    exclude: Annotated[list[str] | None, _reading("--exclude", "Skip these files; repeatable.", "'*.min.js'")] = None
+    max_documents: Annotated[int | None, _reading("--max-documents", "Stop after N rows.", "N", min=1)] = None
+    encoding: Annotated[str | None, _reading("--encoding", "Encoding of texts; UTF-8 by default.", "NAME")] = None
+    vocabulary: Annotated[Path | None, _reading("--vocabulary", "Vocabulary, one word per line.", "FILE")] = None
+    labels: Annotated[Path | None, _reading("--labels", "Classes of a count table, one per line.", "FILE")] = None
+    transpose: Annotated[bool, _reading("--transpose", "The count table has one row per word.")] = False
+    no_texts: Annotated[bool, _reading("--no-texts", "Do not keep texts for excerpts in reports.")] = False
+    stop_words: Annotated[
+        str | None, _words("--stop-words", "'english', or a file of words to leave out.", "WHICH")
+    ] = None
+    min_df: Annotated[
+        float | None, _words("--min-df", "Minimum number of documents (0.1: a tenth).", "N", parser=number)
+    ] = None
+    max_df: Annotated[
+        float | None, _words("--max-df", "Maximum number of documents (0.5: half).", "N", parser=number)
+    ] = None
+    drop_most_common: Annotated[
+        int | None, _words("--drop-most-common", "Leave out the N most common words.", "N", min=0)
+    ] = None
+    ngrams: Annotated[int | None, _words("--ngrams", "Count phrases of up to N words.", "N", min=1, max=5)] = None
+    keep_case: Annotated[bool, _words("--keep-case", "Do not convert to lower case.")] = False
+    token_pattern: Annotated[str | None, _words("--token-pattern", "Regular expression of a word.", "REGEX")] = None
 
     def given(self) -> dict[str, Any]:
         """The options of `read_corpus` that were given."""
         plain = (
-            *("label", "id", "label_separator", "max_documents", "encoding", "vocabulary", "labels"),
+            *("label", "id", "label_separator", "delimiter", "max_documents", "encoding", "vocabulary", "labels"),
             *("min_df", "max_df", "drop_most_common", "token_pattern"),
         )
         options = {name: getattr(self, name) for name in plain if getattr(self, name) is not None}
-        options |= {name: list(getattr(self, name)) for name in ("text", "metadata") if getattr(self, name)}
+        options |= {
+            name: list(getattr(self, name))
+            for name in ("text", "metadata", "include", "exclude")
+            if getattr(self, name)
+        }
         if self.transpose:
             options["transpose"] = True
         if self.keep_case:
@@ -104,6 +120,7 @@ class Reading:
     def read(self, path: Path, also: dict[str, Any] | None = None) -> Corpus:
         """The documents at `path`; `also` are options that hold unless others were given."""
         from bursty.corpus import read_corpus
+        from bursty.corpus.read import holds_texts
         from bursty.storage import is_container
 
         if path.is_file() and is_container(path, "model"):
@@ -113,7 +130,10 @@ class Reading:
                 f"{path} is a folder of shards, which cluster, discover and topics read: give the original here"
             )
         with self.in_options(), phase(f"reading {path.name or path}"):
-            corpus = read_corpus(path, self.input_format, **{**(also or {}), **self.given()})
+            options = {**(also or {}), **self.given()}
+            if not self.no_texts and holds_texts(path, self.input_format, options):
+                options["keep_texts"] = True
+            corpus = read_corpus(path, self.input_format, **options)
         say(f"{path}: {len(corpus):,} documents, {corpus.n_words:,} words, {int(corpus.counts.sum()):,} tokens")
         if not corpus.has_words:
             say("warning: the words have no names; --vocabulary FILE gives them")
@@ -173,10 +193,10 @@ def _stop_words(which: str) -> Any:
 class Fitting:
     """How a model is fitted."""
 
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Same seed, same result.")] = 0
-    jobs: Annotated[int | None, typer.Option("--jobs", min=1, metavar="N", help="Threads; all cores if not given.")] = (
-        None
-    )
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Random seed.")] = 0
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, metavar="N", help="Number of threads; all cores by default.")
+    ] = None
 
     def parameters(self) -> dict[str, Any]:
         """What the estimator takes."""
@@ -189,9 +209,7 @@ class Lasting:
 
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
-            "--checkpoint", metavar="FILE", help="Written as the fit goes on; the same command goes on from it."
-        ),
+        typer.Option("--checkpoint", metavar="FILE", help="Saved during the fit; the same command resumes from it."),
     ] = None
 
     def parameters(self) -> dict[str, Any]:
@@ -205,14 +223,14 @@ class Output:
 
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Keep what is found here.", rich_help_panel="Results"),
+        typer.Option("--out", "-o", metavar="DIR", help="Output directory.", rich_help_panel="Output"),
     ] = None
-    format: Annotated[str, _results("--format", "Of tables: csv, jsonl or parquet.", "NAME")] = "csv"
-    as_json: Annotated[bool, _results("--json", "One JSON document on stdout.")] = False
+    format: Annotated[str, _results("--format", "Format of tables: csv, jsonl or parquet.", "NAME")] = "csv"
+    as_json: Annotated[bool, _results("--json", "Print one JSON document.")] = False
 
 
 @dataclass(frozen=True)
 class Report:
     """Whether a page is written."""
 
-    report: Annotated[bool, _results("--report", "Write DIR/report.html too.")] = False
+    report: Annotated[bool, _results("--report", "Also write DIR/report.html.")] = False

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bursty.cli.groups import Command, Group
 from bursty.cli.messages import say
 
 if TYPE_CHECKING:
@@ -24,13 +25,14 @@ _EXAMPLES = {
 }
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     help="Tables and figures of the five papers: their values, and ours.",
     epilog="\n\n".join(("Examples:", _EXAMPLES["list"][0], _EXAMPLES["run"][0])),
 )
 
 
-@app.command("list", epilog="\n\n".join(("Examples:", *_EXAMPLES["list"])))
+@app.command("list", cls=Command, epilog="\n\n".join(("Examples:", *_EXAMPLES["list"])))
 def list_entries(
     as_json: Annotated[
         bool, typer.Option("--json", help="For machines: a list of id, title, runs, where, page.")
@@ -54,7 +56,7 @@ def list_entries(
         print(f"{entry.id:{width}}  {source(entry)['where']}: {entry.title}")
 
 
-@app.command("run", epilog="\n\n".join(("Examples:", *_EXAMPLES["run"])))
+@app.command("run", cls=Command, epilog="\n\n".join(("Examples:", *_EXAMPLES["run"])))
 def run_entries(
     ids: Annotated[list[str], typer.Argument(metavar="ID...", help="As listed; a paper's name stands for all of its.")],
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of each method; the paper's number by default.")] = None,

@@ -21,7 +21,6 @@ _KINDS = {
     "DCMLDA": "topics",
 }
 _ANALYSIS = ("lowercase", "token_pattern", "stop_words", "ngram_range")
-_TEXTS = ("folder", "csv", "tsv", "jsonl", "parquet")
 _WORDS = 10
 
 
@@ -49,10 +48,10 @@ def load(path: Path, *kinds: str) -> Saved:
 
 def read_for(saved: Saved, path: Path, reading: Reading) -> Corpus:
     """Documents as the model counts them: its way of finding words in texts, and its vocabulary."""
-    from bursty.corpus.formats import locate
+    from bursty.corpus.read import holds_texts
 
     also: dict[str, Any] = {}
-    if path.exists() and locate(path, reading.input_format)[0] in _TEXTS:
+    if holds_texts(path, reading.input_format, reading.given()):
         also = {name: value for name, value in ((saved.run or {}).get("reading") or {}).items() if name in _ANALYSIS}
     corpus = reading.read(path, also)
     words = getattr(saved.model, "feature_names_in_", None)

@@ -10,6 +10,11 @@ _CHUNK = 2**18
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
+def is_binary(head: bytes) -> bool:
+    """Whether the first bytes of a file are no text: zeros are in none, unless a byte-order mark explains them."""
+    return b"\0" in head and not head.startswith(tuple(mark for mark, _ in _BOMS))
+
+
 def read_text(stream: BinaryIO, name: str, encoding: str | None = None) -> str:
     """The whole stream as text."""
     return "".join(iter_text(stream, name, encoding))

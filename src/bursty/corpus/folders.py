@@ -14,14 +14,16 @@ from __future__ import annotations
 
 import os
 import posixpath
+import warnings
 from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from bursty.corpus.core import Corpus
-from bursty.corpus.decoding import read_text
+from bursty.corpus.decoding import is_binary, read_text
 from bursty.corpus.labels import encode_labels
 from bursty.corpus.sources import hidden, member_names, open_binary, walk_archive
 from bursty.corpus.text import CountBuilder, TextOptions
@@ -32,6 +34,8 @@ def read_folder(
     text_options: TextOptions,
     encoding: str | None = None,
     clean: Callable[[str], str] | None = None,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
 ) -> Corpus:
     """Corpus of the text files under a folder or in an archive.
 
@@ -45,21 +49,37 @@ def read_folder(
         Of every file; UTF-8 unless a byte-order mark says otherwise.
     clean : function from str to str, optional
         Applied to the text of each document before words are counted.
+    include, exclude : sequences of str
+        Patterns such as ``"*.txt"``, of names or of paths inside the folder: files to read, and to skip.
     """
     names = _folder_names(path) if path.is_dir() else member_names(path)
+    names = [name for name in names if _wanted(name, include, exclude)]
     root = common_root(names)
     has_classes = any("/" in name[len(root) :] for name in names)
     builder = CountBuilder(text_options)
     ids: list[str] = []
+    binary: list[str] = []
+    chosen = frozenset(names)
     for name, stream in _walk(path, names):
         short = name[len(root) :]
-        if has_classes and "/" not in short:
+        if name not in chosen or (has_classes and "/" not in short):
+            continue
+        if is_binary(stream.peek()):  # type: ignore[attr-defined]  # these streams are buffered
+            binary.append(name)
             continue
         text = read_text(stream, f"{path}:{name}" if path.is_file() else str(path / name), encoding)
         builder.append(text if clean is None else clean(text))
         ids.append(short)
     if not ids:
-        raise ValueError(f"{path} has no text files: give a folder of files, with a folder for each class")
+        skipped = f" ({len(binary)} binary files were skipped)" if binary else ""
+        raise ValueError(f"{path} has no text files{skipped}: give a folder of texts, with one folder per class")
+    if binary:
+        warnings.warn(
+            f"{len(binary)} of {len(binary) + len(ids)} files of {path} are not text and were skipped, "
+            f"such as {binary[0]}",
+            UserWarning,
+            stacklevel=4,
+        )
     counts, vocabulary = builder.finish()
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
     labels: dict[str, Any] = {}
@@ -68,6 +88,13 @@ def read_folder(
         labels = {"labels": codes, "label_names": label_names}
     corpus = Corpus(counts, vocabulary, ids=ids, texts=builder.texts, **labels)
     return corpus if np.all(np.diff(order) == 1) else corpus.select(order)
+
+
+def _wanted(name: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
+    def matches(patterns: Sequence[str]) -> bool:
+        return any(fnmatch(name, pattern) or fnmatch(posixpath.basename(name), pattern) for pattern in patterns)
+
+    return (not include or matches(include)) and not matches(exclude)
 
 
 def common_root(names: Sequence[str]) -> str:

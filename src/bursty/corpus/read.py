@@ -56,6 +56,8 @@ class ReadOptions(TypedDict, total=False):
     max_df: float
     drop_most_common: int
     keep_texts: bool
+    include: Sequence[str]
+    exclude: Sequence[str]
 
 
 def read_corpus(path: str | os.PathLike[str], format: str | None = None, **options: Unpack[ReadOptions]) -> Corpus:
@@ -111,6 +113,8 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
         Texts: what a word is; see `bursty.corpus.TextOptions`.
     min_df, max_df, drop_most_common
         Which words stay; see `Corpus.filter_words`.
+    include, exclude : list of str
+        Folders and archives: patterns such as ``"*.txt"`` of the files to read, and of those to skip.
     keep_texts : bool
         Texts: keep them beside the counts, compressed, so that reports show excerpts; False by default.
 
@@ -135,6 +139,11 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
         kept = {option: value for option, value in options.items() if option in _FILTERS}
         corpus = corpus.filter_words(**kept) if kept else corpus  # type: ignore[arg-type]  # a TypedDict of the options it takes
     return corpus
+
+
+def holds_texts(path: Path, format: str | None, options: Any) -> bool:
+    """Whether what lies at `path` is texts, not counts."""
+    return path.exists() and _READERS[_locate(path, format, options)[0]].is_text
 
 
 def read_parts(
@@ -339,7 +348,7 @@ _TAKES = {
     "parquet": _TABLE - {"encoding"},
 }
 _READERS = {
-    "folder": _Reader(_folder, _TEXT, is_text=True),
+    "folder": _Reader(_folder, _TEXT | {"include", "exclude"}, is_text=True),
     **{name: _Reader(_table(rows), _TAKES[name], is_text=True) for name, rows in _ROWS.items()},
     "wide": _Reader(_wide, _FILTERS | {"label", "id", "transpose", "max_documents", "delimiter", "quoted", "encoding"}),
     "ldac": _Reader(_matrix(matrices.read_ldac, _ldac_companions), _COUNTS),
