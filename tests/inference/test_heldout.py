@@ -79,7 +79,7 @@ def test_mixtures_are_posterior_means(counts, name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_topics_of_cells_are_posterior_means(counts, name):
-    chains = heldout.ShortChains(200, 5, 10)
+    chains = heldout.ShortChains(800, 5, 10)
     cells, words, values, best, sizes, columns, shares = heldout.cell_topics(Chunk(counts), MODELS[name], 0, chains)
     np.testing.assert_array_equal(cells, np.diff(counts.indptr))
     got = np.zeros((len(words), 3))

@@ -36,18 +36,22 @@ def left_to_right(chunk: Chunk, model: Topics, seed: int, n_particles: int, n_mo
 
 @dataclass(frozen=True)
 class ShortChains:
-    """How new documents get their topic mixtures: so many chains, sweeps before and sweeps that count."""
+    """How new documents get their topics: number of chains, sweeps before and sweeps that count in each.
 
-    n_chains: int = 4
-    burn_in: int = 10
-    n_samples: int = 10
+    Every sweep is followed by moves of blocks. Where alpha is small, one chain stays for long with the topics it has
+    found first; several short ones see more than a long one of as many sweeps.
+    """
+
+    n_chains: int = 8
+    burn_in: int = 6
+    n_samples: int = 4
 
 
 def mixtures(chunk: Chunk, model: Topics, seed: int, chains: ShortChains) -> Array:
     """Posterior topic mixture of each document: the mean over the chains' sweeps after burn-in, D x K."""
     tokens = Tokens.by_content(chunk)
     counts = np.zeros((chunk.n_documents, len(model.alpha)))
-    for topics in _samples(tokens, model, seed, chains):
+    for topics in samples(tokens, model, seed, chains):
         counts += tokens.document_topics(topics, len(model.alpha))
     mixture = counts / (chains.n_chains * chains.n_samples) + model.alpha
     return mixture / mixture.sum(axis=1, keepdims=True)
@@ -66,7 +70,7 @@ def cell_topics(chunk: Chunk, model: Topics, seed: int, chains: ShortChains) -> 
     for block in _blocks(chunk, n_topics):
         tokens = Tokens.by_content(block)
         table = np.zeros((len(block.indices), n_topics), dtype=np.int32)
-        for topics in _samples(tokens, model, seed, chains):
+        for topics in samples(tokens, model, seed, chains):
             threads.run(gibbs_counts.add_by_cell, tokens.cell_first, tokens.cell_first, topics, table)
         cells, found = np.nonzero(table)
         best.append(table.argmax(axis=1).astype(np.int32))
@@ -86,13 +90,13 @@ def _blocks(chunk: Chunk, n_topics: int) -> Iterator[Chunk]:
         start = stop
 
 
-def _samples(tokens: Tokens, model: Topics, seed: int, chains: ShortChains) -> Iterator[Array]:
+def samples(tokens: Tokens, model: Topics, seed: int, chains: ShortChains) -> Iterator[Array]:
     """Topics of the tokens after each sweep that counts."""
     for chain in range(chains.n_chains):
         # Chains differ in their seed; within one, sweeps have numbers.
         state = State(tokens, random_topics(tokens, len(model.alpha), seed + chain))
         for number in range(chains.burn_in + chains.n_samples):
-            state = model.sweep(state, seed + chain, number)
+            state = model.move_blocks(model.sweep(state, seed + chain, number), seed + chain, number)
             if number >= chains.burn_in:
                 yield state.topics
 

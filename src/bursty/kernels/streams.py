@@ -16,6 +16,10 @@ WORD_ORDER = 2**41
 PHI = 2**42
 #: Pseudo documents, by their numbers: topic mixtures, and word probabilities.
 PSEUDO_MIXTURES, PSEUDO_WORDS = 2**43, 2**44
+#: Moves of blocks of tokens after a sweep, of a topic's and of a word's: this plus the number of the sweep.
+RELABEL, REGROUP = 2**45, 2**46
+#: Which tokens of a document are held out.
+HELD = 2**47
 #: The sweep of which phi is drawn from the prior.
 PRIOR = 2**62
 

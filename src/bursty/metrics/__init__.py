@@ -1,6 +1,7 @@
 """Measures: of clusterings, of classifiers, of models, and of the data itself.
 
-One file a kind of measure: `clustering`, `classification`, `likelihood`, `bursts`, `topics`, `partitions`.
+One file per kind of measure: `clustering`, `classification`, `likelihood`, `completion`, `bursts`, `topics` and
+`partitions`.
 Imports `bursty.validation` and nothing else of the package, so that every other layer may use them.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 from bursty.metrics.bursts import CountProbabilities, burstiness, count_probabilities
 from bursty.metrics.classification import break_even
 from bursty.metrics.clustering import match_clusters, mutual_information, normalized_mutual_information
+from bursty.metrics.completion import document_completion
 from bursty.metrics.likelihood import perplexity
 from bursty.metrics.partitions import (
     best_partition,
@@ -17,7 +19,7 @@ from bursty.metrics.partitions import (
     r_hat,
     variation_of_information,
 )
-from bursty.metrics.topics import coherence, empirical_likelihood, left_to_right, match_topics
+from bursty.metrics.topics import coherence, diversity, empirical_likelihood, left_to_right, match_topics
 
 __all__ = [
     "CountProbabilities",
@@ -26,6 +28,8 @@ __all__ = [
     "burstiness",
     "coherence",
     "count_probabilities",
+    "diversity",
+    "document_completion",
     "effective_sample_size",
     "empirical_likelihood",
     "left_to_right",

@@ -84,6 +84,23 @@ def coherence(topics: Any, X: Any, *, measure: str = "npmi", n_words: int = 10) 
     return np.array([_coherence(present[:, row], measure) for row in best])
 
 
+def diversity(topics: Any, *, n_words: int = 10) -> float:
+    """Share of distinct words among the top words of all topics: 1 where no two topics have one in common.
+
+    Parameters
+    ----------
+    topics : array-like of shape (n_topics, n_words of the vocabulary), or fitted topic model
+        Scores of the words, as for `coherence`.
+    n_words : int
+        Number of top words per topic (Dieng et al. 2020 take 25).
+    """
+    scores = np.asarray(getattr(topics, "components_", topics), dtype=np.float64)
+    if scores.ndim != 2 or scores.size == 0:
+        raise ValueError(f"topics must have shape (n_topics, n_words), not {scores.shape}")
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :n_words]
+    return len(np.unique(best)) / best.size
+
+
 def _coherence(present: Any, measure: str) -> float:
     """Of the words that are the columns, best first."""
     n_documents, n_words = present.shape

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from bursty.estimator import CountEstimator, check_lengths, check_whole, generator
 from bursty.families.dcm import DCMFamily, DCMParameters
-from bursty.inference import heldout
+from bursty.inference import completion, heldout
 from bursty.samplers.tokens import Topics
+from bursty.validation import check_counts
 
 Array = np.ndarray[Any, Any]
 
@@ -93,6 +94,38 @@ class TopicInference(CountEstimator):
         rows, shape = np.append(0, np.cumsum(sizes)), (len(words), len(self.alpha_))
         table = sp.csr_array((probabilities, columns, rows), shape=shape)
         return WordTopics(np.append(0, np.cumsum(cells)), words, counts, topics, table)
+
+    def log_predictive(self, X: Any, held: Any = None, *, random_state: Any = None) -> tuple[Array, Array]:
+        """Log-probability of the held-out tokens of each document, given the observed ones.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
+            Observed counts; only these are used to infer the topics of a document.
+        held : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words), optional
+            Held-out counts of the same documents. By default half of the tokens of each row of X are held out, drawn
+            at random without replacement (of an odd number the smaller half), and the others are observed.
+        random_state : int, Generator or RandomState, optional
+            For the split and the chains; by default that of the fit.
+
+        Returns
+        -------
+        log_prob, n_held : ndarray of shape (n_documents,)
+            ``sum_w held_dw log p(w | d)``, and the number of held-out tokens. p(w | d) is the mean over the samples of
+            the same short chains as in `transform`; `bursty.metrics.document_completion` gives the formula.
+        """
+        model, seed = self._fitted(), self._seed_for(random_state)
+        documents = self._place(X)
+        scored = None
+        if held is not None:
+            scored = check_counts(held, owner="log_predictive", n_words=documents.n_words)
+            if scored.shape[0] != documents.n_documents:
+                raise ValueError(
+                    f"held has {scored.shape[0]} documents and X has {documents.n_documents}: "
+                    "give one row per document in both"
+                )
+        parts, chains = documents.split(scored), heldout.ShortChains()
+        return documents.collect(completion.log_predictive, parts, model=model, seed=seed, chains=chains)
 
     def left_to_right(self, X: Any, *, n_particles: int = 20, n_moves: int = 20, random_state: Any = None) -> Array:
         """Log-likelihood of each document, as one sequence of words, by left-to-right estimation.

@@ -27,8 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from bursty.kernels import gibbs_dcmlda, gibbs_heldout, gibbs_pseudo, threads
-from bursty.samplers.tokens import State, Tokens, topic_type
+from bursty.kernels import gibbs_blocks, gibbs_dcmlda, gibbs_heldout, gibbs_predict, gibbs_pseudo, streams, threads
+from bursty.samplers.tokens import Cells, State, Tokens, topic_type
 
 Array = np.ndarray[Any, Any]
 
@@ -73,6 +73,21 @@ class Hyperparameters:
         args = state.tokens.documents, topics, self.urns, seed, number
         threads.run(gibbs_dcmlda.sweep, state.tokens.first, *args)
         return State(state.tokens, topics)
+
+    def move_blocks(self, state: State, seed: int, number: int) -> State:
+        """Draw the topics of all tokens of a word and of all tokens of a topic, given the others."""
+        topics, documents = state.topics.copy(), state.tokens.documents
+        threads.run(
+            gibbs_blocks.regroup, state.tokens.first, documents, topics, self.urns, seed, number + streams.REGROUP
+        )
+        rest = self.alpha, self.beta, self.totals, seed, number + streams.RELABEL
+        threads.run(gibbs_blocks.relabel_dcmlda, state.tokens.first, documents, topics, *rest)
+        return State(state.tokens, topics)
+
+    def add_predictive(self, state: State, held: Cells, out: Array) -> None:
+        """Add to ``out`` the probability of each of these words as the next of its document."""
+        args = state.tokens.documents, state.topics, self.urns, held.first, held.words, out
+        threads.run(gibbs_predict.dcmlda, state.tokens.first + held.first, *args)
 
     def left_to_right(self, tokens: Tokens, seed: int, n_particles: int, n_moves: int) -> Array:
         """Estimated log-likelihood of each document, as one sequence of words."""

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bursty.kernels import gibbs_heldout, gibbs_lda, gibbs_pseudo, streams, threads
-from bursty.samplers.tokens import State, Tokens
+from bursty.kernels import gibbs_blocks, gibbs_heldout, gibbs_lda, gibbs_predict, gibbs_pseudo, streams, threads
+from bursty.samplers.tokens import Cells, State, Tokens
 
 Array = np.ndarray[Any, Any]
 
@@ -73,6 +73,18 @@ class Topics:
         args = state.tokens.documents, topics, self.shared, seed, number
         threads.run(gibbs_lda.sweep, state.tokens.first, *args)
         return State(state.tokens, topics)
+
+    def move_blocks(self, state: State, seed: int, number: int) -> State:
+        """Draw the topic of all tokens of a topic, given the others."""
+        topics = state.topics.copy()
+        args = state.tokens.documents, topics, self.alpha, self.phi, seed, number + streams.RELABEL
+        threads.run(gibbs_blocks.relabel_lda, state.tokens.first, *args)
+        return State(state.tokens, topics)
+
+    def add_predictive(self, state: State, held: Cells, out: Array) -> None:
+        """Add to ``out`` the probability of each of these words as the next of its document."""
+        args = state.tokens.documents, state.topics, self.shared, held.first, held.words, out
+        threads.run(gibbs_predict.lda, state.tokens.first + held.first, *args)
 
     def left_to_right(self, tokens: Tokens, seed: int, n_particles: int, n_moves: int) -> Array:
         """Estimated log-likelihood of each document, as one sequence of words."""

@@ -92,6 +92,14 @@ class State:
     topics: Array
 
 
+@dataclass(frozen=True)
+class Cells:
+    """Words of documents: where those of each document begin, and the words, in order."""
+
+    first: Array
+    words: Array
+
+
 class Topics(Protocol):
     """A topic model whose parameters are given, as documents see it: each sampler has its own.
 
@@ -104,6 +112,12 @@ class Topics(Protocol):
 
     def sweep(self, state: State, seed: int, number: int) -> State:
         """Draw the topic of every token anew, given all the others; ``number`` names the sweep's random stream."""
+
+    def move_blocks(self, state: State, seed: int, number: int) -> State:
+        """Draw the topic of blocks of tokens, given the others (`bursty.kernels.gibbs_blocks`)."""
+
+    def add_predictive(self, state: State, held: Cells, out: Array) -> None:
+        """Add to ``out`` the probability of each of these words as the next of its document."""
 
     def left_to_right(self, tokens: Tokens, seed: int, n_particles: int, n_moves: int) -> Array:
         """Estimated log-likelihood of each document, as one sequence of words."""

@@ -72,8 +72,8 @@ def sweeps(
     numbers: range,
     learn: bool,
 ) -> tuple[Array, DCMLDAStatistics]:
-    """New topics of a chunk's tokens after sweeps of these numbers, and their statistics."""
-    state = State(Tokens.numbered(chunk, offset), topics)
+    """New topics of a chunk's tokens after a move of blocks and sweeps of these numbers, and their statistics."""
+    state = params.move_blocks(State(Tokens.numbered(chunk, offset), topics), seed, numbers.start)
     for number in numbers:
         state = params.sweep(state, seed, number)
     total = float(log_joint(state, params).sum())

@@ -1,0 +1,213 @@
+"""Gibbs moves of many tokens at once, for chains that move poorly one token at a time.
+
+Where alpha is small a document keeps the topics it has: a token that leaves its topic alone is punished, though all of
+them together might be better off elsewhere. And where a word comes in a burst, its tokens hold each other. So after a
+sweep
+
+- `relabel_dcmlda`, `relabel_lda`: all tokens that a document has in one topic go to another that it does not have;
+- `regroup`: all tokens of one word that a document has in one topic go to another that it has not given the word.
+
+Each is a draw from the conditional distribution of the block's topic given everything else. The block's own topic and
+the topics it may go to are the same before and after, so the posterior distribution stays as it is. Blocks neither
+split nor merge here: that is what sweeps are for.
+
+    relabel    p(k) in proportion to prod_{i < n} (alpha_k + i) / (s_k + i) * prod_w (beta_wk)(beta_wk + 1) ...
+    regroup    p(k) in proportion to prod_{i < c} (n_dk + alpha_k + i) / (n_dk + s_k + i) * (beta_wk + i)
+
+with n tokens of the topic, c tokens of the word in it, and counts that leave the block out. In LDA there is no s and
+phi_wk stands in the place of beta_wk + i; there, blocks of one word move as easily token by token.
+
+Names are those of `gibbs_dcmlda`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bursty.kernels import random
+from bursty.kernels.compile import inlined, kernel
+
+# Larger blocks never move: their words have made up their minds.
+LARGEST = 256
+# Weights are products of many factors below 1: every so many factors they are divided by the largest of them.
+_OFTEN = 8
+
+
+@inlined
+def _rescale(weights):
+    """Divide by the largest, so that products of small factors do not underflow."""
+    largest = 0.0
+    for k in range(len(weights)):
+        largest = max(largest, weights[k])
+    if largest > 0.0:
+        for k in range(len(weights)):
+            weights[k] /= largest
+
+
+@inlined
+def _draw(weights, u, stay):
+    """The place at u (uniform on [0, 1)) along the weights; ``stay`` where they have no sum."""
+    total = 0.0
+    for k in range(len(weights)):
+        total += weights[k]
+    left, chosen = total * u, stay
+    for k in range(len(weights)):
+        if weights[k] > 0.0:
+            chosen = k
+            left -= weights[k]
+            if left < 0.0:
+                break
+    return chosen
+
+
+@inlined
+def _list_topics(topics, begin, end, n_k, blocks):
+    """Count the tokens of each topic; ``blocks`` gets the topics in the order they first occur. Gives their number."""
+    n_k[:] = 0
+    n_blocks = 0
+    for token in range(begin, end):
+        k = topics[token]
+        if n_k[k] == 0:
+            blocks[n_blocks] = k
+            n_blocks += 1
+        n_k[k] += 1
+    return n_blocks
+
+
+@inlined
+def _open_to(n_k, own, weights):
+    """Weight 1 for a block's own topic and for those that the document does not have, 0 for the others."""
+    for k in range(len(weights)):
+        weights[k] = 1.0 if n_k[k] == 0 or k == own else 0.0
+
+
+@inlined
+def _rename(topics, begin, end, old, new, n_k):
+    """Give all tokens of one topic another, and count them there."""
+    if new != old:
+        for token in range(begin, end):
+            if topics[token] == old:
+                topics[token] = new
+        n_k[new], n_k[old] = n_k[old], 0
+
+
+@kernel
+def relabel_dcmlda(documents, topics, alpha, beta, totals, seed, number, start, stop):
+    """Each topic of each document may become another that the document does not have."""
+    indptr, words, counts, first, keys = documents
+    n_topics = len(alpha)
+    n_k, blocks = np.empty(n_topics, dtype=np.int64), np.empty(n_topics, dtype=np.int64)
+    weights, ratios = np.empty(n_topics), np.empty((LARGEST, n_topics))
+    for i in range(LARGEST):
+        for k in range(n_topics):
+            ratios[i, k] = (alpha[k] + i) / (totals[k] + i)
+    for document in range(start, stop):
+        key, step = random.stream(seed, number, keys[document])
+        begin, end = first[document], first[document + 1]
+        for block in range(_list_topics(topics, begin, end, n_k, blocks)):
+            own = blocks[block]
+            if n_k[own] > LARGEST:
+                continue
+            _open_to(n_k, own, weights)
+            i, token = 0, begin
+            for cell in range(indptr[document], indptr[document + 1]):
+                row, again = beta[words[cell]], 0.0
+                for _ in range(counts[cell]):
+                    if topics[token] == own:
+                        for k in range(n_topics):
+                            weights[k] *= ratios[i, k] * (row[k] + again)
+                        i += 1
+                        again += 1.0
+                        if i % _OFTEN == 0:
+                            _rescale(weights)
+                    token += 1
+            u = random.uniform(np.uint64(key), np.uint64(step), block)
+            _rename(topics, begin, end, own, _draw(weights, u, own), n_k)
+
+
+@kernel
+def relabel_lda(documents, topics, alpha, phi, seed, number, start, stop):
+    """The same for LDA with given word probabilities."""
+    indptr, words, counts, first, keys = documents
+    n_topics = len(alpha)
+    n_k, blocks = np.empty(n_topics, dtype=np.int64), np.empty(n_topics, dtype=np.int64)
+    weights = np.empty(n_topics)
+    for document in range(start, stop):
+        key, step = random.stream(seed, number, keys[document])
+        begin, end = first[document], first[document + 1]
+        for block in range(_list_topics(topics, begin, end, n_k, blocks)):
+            own = blocks[block]
+            if n_k[own] > LARGEST:
+                continue
+            _open_to(n_k, own, weights)
+            i, token = 0, begin
+            for cell in range(indptr[document], indptr[document + 1]):
+                row = phi[words[cell]]
+                for _ in range(counts[cell]):
+                    if topics[token] == own:
+                        for k in range(n_topics):
+                            weights[k] *= (alpha[k] + i) * row[k]
+                        i += 1
+                        if i % _OFTEN == 0:
+                            _rescale(weights)
+                    token += 1
+            u = random.uniform(np.uint64(key), np.uint64(step), block)
+            _rename(topics, begin, end, own, _draw(weights, u, own), n_k)
+
+
+@kernel
+def regroup(documents, topics, urns, seed, number, start, stop):
+    """The tokens of a word that a document has in one topic may go to another that it has not given the word.
+
+    Both topics have to be in the word's table: one that has the word at its floor is left to sweeps.
+    """
+    indptr, words, counts, first, keys = documents
+    alpha, totals, floor, table_first, table_topics, table_values = urns
+    n_topics = len(alpha)
+    n_k, blocks = np.empty(n_topics, dtype=np.int64), np.empty(n_topics, dtype=np.int64)
+    n_w, weights = np.zeros(n_topics, dtype=np.int64), np.empty(n_topics)
+    for document in range(start, stop):
+        key, step = random.stream(seed, number, keys[document])
+        draw, token = 0, first[document]
+        _list_topics(topics, token, first[document + 1], n_k, blocks)
+        for cell in range(indptr[document], indptr[document + 1]):
+            begin, end = token, token + counts[cell]
+            token = end
+            if counts[cell] < 2:
+                continue
+            low, high = table_first[words[cell]], table_first[words[cell] + 1]
+            while high > low and table_values[high - 1] == 0.0:
+                high -= 1
+            n_blocks = _list_topics(topics, begin, end, n_w, blocks)
+            for block in range(n_blocks):
+                own, size = blocks[block], n_w[blocks[block]]
+                if size < 2 or size > LARGEST:
+                    continue
+                n_k[own] -= size
+                home = -1
+                for place in range(low, high):
+                    k = table_topics[place]
+                    weight = 0.0
+                    if n_w[k] == 0 or k == own:
+                        weight = table_values[place] + floor[k]
+                    if k == own:
+                        home = place - low
+                    weights[place - low] = weight
+                u = random.uniform(np.uint64(key), np.uint64(step), draw)
+                draw += 1
+                new = own
+                if home >= 0:
+                    own_weights = weights[: high - low]
+                    for i in range(size):
+                        for place in range(low, high):
+                            k = table_topics[place]
+                            ratio = (n_k[k] + alpha[k] + i) / (n_k[k] + totals[k] + i)
+                            again = 1.0
+                            if i > 0:
+                                again = table_values[place] + floor[k] + i
+                            own_weights[place - low] *= ratio * again
+                        if i % _OFTEN == _OFTEN - 1:
+                            _rescale(own_weights)
+                    new = np.int64(table_topics[low + _draw(own_weights, u, home)])
+                n_k[new] += size
+                _rename(topics, begin, end, own, new, n_w)
