@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from bursty.models.summary import example_names, summary_frame
+
 Array = np.ndarray[Any, Any]
 
 
@@ -61,6 +63,31 @@ class ClusterReading:
         if by == "discriminative":
             return p * ratio
         raise ValueError(f'by must be "discriminative", "parameter" or "lift", not {by!r}')
+
+    def summary(self, X: Any = None, *, n_words: int = 10, n_examples: int = 3) -> Any:
+        """One row per cluster.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words), optional
+            Documents to take examples from, those of the fit or others.
+        n_words : int, default 10
+            Number of words per cluster.
+        n_examples : int, default 3
+            Number of documents per cluster.
+
+        Returns
+        -------
+        DataFrame
+            ``number`` (from 1, the row number plus one), ``name`` (three words), ``size`` (number of documents),
+            ``share`` (of the documents of the fit), ``confidence`` (mean posterior of its documents), ``words`` and,
+            where X is given, ``examples`` (the most central documents). A pandas frame, or one of polars or pyarrow
+            where pandas is not installed.
+        """
+        check_is_fitted(self)
+        examples = None if X is None else example_names(X, self.core_documents(X, n_examples))
+        shares = self.sizes_ / max(1, int(self.sizes_.sum()))
+        return summary_frame(self.sizes_, shares, self.top_words(n_words), {"confidence": self.confidence_}, examples)
 
     def core_documents(self, X: Any, n: int = 5) -> list[Array]:
         """Rows of the documents that are most clearly of each cluster.

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bursty.corpus.times import as_times, bin_times
+from bursty.models.summary import example_names, summary_frame
 
 Array = np.ndarray[Any, Any]
 
@@ -50,6 +51,36 @@ class TopicReading:
         if by == "relevance":
             return weight * log_p + (1.0 - weight) * log_lift
         raise ValueError(f'by must be "relevance", "probability" or "lift", not {by!r}')
+
+    def summary(self, X: Any = None, *, n_words: int = 10, n_examples: int = 3) -> Any:
+        """One row per topic.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words), optional
+            The documents of the fit, to take the names of examples from.
+        n_words : int, default 10
+            Number of words per topic.
+        n_examples : int, default 3
+            Number of documents per topic.
+
+        Returns
+        -------
+        DataFrame
+            ``number`` (from 1, the row number plus one), ``name`` (three words), ``size`` (number of documents whose
+            largest topic it is), ``share`` (mean share of a document), ``words`` and, where X is given, ``examples``
+            (the documents with most of it). A pandas frame, or one of polars or pyarrow where pandas is not installed.
+        """
+        check_is_fitted(self)
+        mixtures = self.doc_topic_
+        sizes = np.bincount(mixtures.argmax(axis=1), minlength=mixtures.shape[1])
+        examples = None if X is None else example_names(X, self.core_documents(n_examples))
+        return summary_frame(sizes, mixtures.mean(axis=0), self.top_words(n_words), {}, examples)
+
+    def core_documents(self, n: int = 5) -> list[Array]:
+        """Rows of the documents of the fit with the largest shares of each topic, largest first."""
+        check_is_fitted(self)
+        return [np.argsort(-column, kind="stable")[:n] for column in self.doc_topic_.T]
 
     def prevalence(self, groups: Any, *, unit: str | None = None, return_error: bool = False) -> tuple[Array, ...]:
         """Mean topic mixture of the fitted documents of each group.

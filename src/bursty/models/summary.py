@@ -1,0 +1,62 @@
+"""Clusters and topics as a data frame, one row each: what `summary` of a fitted model returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+#: Libraries that have data frames, in the order in which they are looked for.
+_LIBRARIES = ("pandas", "polars", "pyarrow")
+
+
+def make_frame(columns: Mapping[str, Any]) -> Any:
+    """A data frame of the first library that is installed: pandas, polars or pyarrow."""
+    for name in _LIBRARIES:
+        try:
+            library = import_module(name)
+        except ImportError:
+            continue
+        plain = {key: column.tolist() if hasattr(column, "tolist") else list(column) for key, column in columns.items()}
+        return library.table(plain) if name == "pyarrow" else library.DataFrame(plain)
+    raise ImportError("summary() returns a data frame: pip install pandas (or polars)")
+
+
+def summary_frame(
+    sizes: Array, shares: Array, words: Sequence[Sequence[str]], more: Mapping[str, Any], examples: Any = None
+) -> Any:
+    """One row per cluster or topic.
+
+    Parameters
+    ----------
+    sizes : ndarray of int
+        Number of documents.
+    shares : ndarray of float
+    words : list of lists of str
+        Best first; the first three are the name.
+    more : mapping of name to column
+        What else the model says.
+    examples : list of lists of str, optional
+        Names of documents.
+    """
+    columns: dict[str, Any] = {
+        "number": np.arange(1, len(sizes) + 1),
+        "name": [", ".join(row[:3]) for row in words],
+        "size": sizes,
+        "share": shares,
+        **more,
+        "words": [list(row) for row in words],
+    }
+    if examples is not None:
+        columns["examples"] = examples
+    return make_frame(columns)
+
+
+def example_names(corpus: Any, rows: Sequence[Array]) -> list[list[str]]:
+    """The names of documents, or their numbers where they have none."""
+    ids = getattr(corpus, "ids", None)
+    return [[str(row if ids is None else ids[row]) for row in group] for group in rows]

@@ -1,0 +1,63 @@
+"""Clusters and topics as a frame."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from bursty import DCMLDA, DPMFS, LDA, Corpus, Mixture, datasets
+from bursty.models.summary import make_frame
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    made, _ = datasets.make_bursty_mixture(60, 40, 3, mean_length=40, random_state=0)
+    return Corpus(made.counts, [f"word{i}" for i in range(40)], ids=[f"d{i}" for i in range(60)])
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        Mixture(3, random_state=0),
+        DPMFS(n_iter=30, burn_in=10, random_state=0),
+        LDA(3, n_iter=5, tol=0, random_state=0),
+        DCMLDA(3, n_iter=5, tol=0, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def model(request, corpus):
+    return request.param.fit(corpus)
+
+
+def test_one_row_per_group(model, corpus):
+    frame = model.summary(corpus, n_words=4, n_examples=2)
+    assert isinstance(frame, pd.DataFrame)
+    n = len(frame)
+    assert frame["number"].tolist() == list(range(1, n + 1))
+    assert frame["words"].tolist() == model.top_words(4)
+    assert frame["name"].tolist() == [", ".join(row[:3]) for row in model.top_words(4)]
+    assert frame["size"].sum() == len(corpus)
+    np.testing.assert_allclose(frame["share"].sum(), 1.0)
+    assert all(len(names) <= 2 and set(names) <= set(corpus.ids) for names in frame["examples"])
+    assert "examples" not in model.summary()
+
+
+def test_examples_without_names_are_numbers(corpus):
+    model = Mixture(2, random_state=0).fit(corpus.counts)
+    assert all(name.isdecimal() for names in model.summary(corpus.counts)["examples"] for name in names)
+
+
+def test_another_library_serves_where_pandas_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    frame = make_frame({"a": np.arange(2), "b": [["x"], ["y", "z"]]})
+    assert isinstance(frame, pl.DataFrame)
+    assert frame["b"].to_list() == [["x"], ["y", "z"]]
+    monkeypatch.setitem(sys.modules, "polars", None)
+    assert make_frame({"a": np.arange(2)}).column_names == ["a"]
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        make_frame({"a": [1]})
