@@ -10,7 +10,8 @@ import zipfile
 
 import pytest
 
-from bursty.corpus import read_corpus, sources
+from bursty.corpus import read_corpus
+from bursty.storage import limits
 
 HUGE = 10**12
 
@@ -91,14 +92,14 @@ def test_telling_the_format_takes_linear_time(tmp_path):
 @pytest.fixture
 def small_floor(monkeypatch):
     """Bombs of a few megabytes instead of hundreds, for the sake of time."""
-    monkeypatch.setattr(sources, "EXPANSION_FLOOR", 2**20)
+    monkeypatch.setattr(limits, "FLOOR", 2**20)
 
 
 @pytest.mark.usefixtures("small_floor")
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
 def test_a_compressed_bomb(tmp_path, pack):
-    path = write(tmp_path, "bomb.csv", pack(b"text\n" + b"a " * (8 * 2**20)))
-    refused(path, r"bomb\.csv takes .* bytes on disk and grows past")
+    path = write(tmp_path, "bomb.csv", pack(b"text\n" + b"a b\n" * (4 * 2**20)))
+    refused(path, r"bomb\.csv takes .* bytes on disk(, and counting its words needs| and grows past)")
 
 
 @pytest.mark.usefixtures("small_floor")
@@ -107,7 +108,7 @@ def test_a_zip_bomb_of_many_members(tmp_path):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(8):
             archive.writestr(f"class/{number}.txt", b"a " * 2**19)
-    refused(path, "grows past")
+    refused(path, "grows past|one document needs")
 
 
 @pytest.mark.usefixtures("small_floor")
@@ -189,3 +190,146 @@ def test_a_sparse_tar_member_does_not_run_on(tmp_path):
     content = bytes(header) + good.tobuf(tarfile.GNU_FORMAT) + b"word".ljust(512, b"\0") + bytes(1024)
     corpus = read_corpus(write(tmp_path, "sparse.tar", content), format="folder")
     assert list(corpus.ids) == ["class/good.txt"]
+
+
+def parquet(tmp_path, columns, **options):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table(columns), path, **options)
+    return path
+
+
+@pytest.mark.usefixtures("small_floor")
+@pytest.mark.parametrize("compression", ["NONE", "ZSTD"])
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_a_parquet_bomb(tmp_path, compression, dictionary):
+    """A few kilobytes of one long text, repeated, or of nothing at all, repeated: 673 bytes became 2.2 GB."""
+    texts = ["word " * 20_000] * 5_000
+    if compression == "ZSTD" or dictionary:
+        path = parquet(tmp_path, {"text": texts}, compression=compression, use_dictionary=dictionary)
+        assert path.stat().st_size < 300_000
+        refused(path, "grows past")
+    path = parquet(tmp_path, {"text": [None] * 10**6}, compression=compression, use_dictionary=dictionary)
+    assert path.stat().st_size < 5_000
+    refused(path, "grows past")
+
+
+def test_a_page_of_parquet_that_lies(tmp_path):
+    """The header of a page says two gigabytes; what the file's index says is never looked at."""
+    path = parquet(tmp_path, {"text": ["a word"] * 50}, compression="GZIP", use_dictionary=False)
+    content = bytearray(path.read_bytes())
+    where = content.index(b"\x15", 4)  # the page's type, then its size
+    assert content[where : where + 3] == b"\x15\x00\x15"
+    packed = bytes(content[where + 3 :])
+    claim = bytes([0xFE, 0xFF, 0xFF, 0xFF, 0x0F])  # 2**31 - 1
+    refused(
+        write(tmp_path, "lie.parquet", bytes(content[: where + 3]) + claim + packed[2:]), "grows past|not a readable"
+    )
+
+
+def test_damaged_parquet_is_named(tmp_path):
+    whole = parquet(tmp_path, {"text": [f"word{n} other" for n in range(500)], "label": ["a"] * 500}).read_bytes()
+    assert len(read_corpus(tmp_path / "rows.parquet")) == 500
+    for cut in (4, 12, len(whole) // 2, len(whole) - 3):
+        refused(write(tmp_path, "broken.parquet", whole[:cut]), "broken.parquet")
+
+
+@pytest.mark.usefixtures("small_floor")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("one.csv.gz", b'text\n"' + b"a b\n" * 2**16 + b'"\n'),
+        ("one.csv.gz", b"text\n" + b"a," * 2**17 + b"\n"),
+        ("one.jsonl.gz", b'{"text": [' + b"[]," * 2**17 + b"[]]}\n"),
+        ("one.ldac.gz", b"1 " * 2**18),
+        ("one.svm.gz", b"1 " * 2**18),
+    ],
+)
+def test_one_row_that_takes_all_memory(tmp_path, name, content):
+    refused(write(tmp_path, name, gzip.compress(content)), "one (line|row) needs about .* raise the limit: max_memory")
+
+
+@pytest.mark.usefixtures("small_floor")
+def test_more_words_and_documents_than_memory(tmp_path):
+    words = b"text\n" + b"".join(b"w%x\n" % number for number in range(10_000))
+    path = write(tmp_path, "words.csv.xz", lzma.compress(words))
+    refused(path, "counting its words needs about")
+    assert read_corpus(path, max_memory="1GB").n_words == 10_000
+
+
+def test_a_folder_deep_in_an_archive(tmp_path):
+    """Shared folders were looked for one at a time, over all names each time."""
+    path = tmp_path / "deep.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(200):
+            archive.writestr("a/" * 30_000 + f"{number % 2}/{number}.txt", "some words")
+    corpus = read_corpus(path, format="folder")
+    assert (len(corpus), corpus.label_names.tolist()) == (200, ["0", "1"])
+
+
+def test_an_archive_of_many_members(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "FLOOR", 2**16)
+    monkeypatch.setattr(limits, "RATIO", 1)
+    for name in ("many.zip", "many.tar.gz"):
+        path = tmp_path / name
+        if name.endswith("zip"):
+            with zipfile.ZipFile(path, "w") as archive:
+                for number in range(1_000):
+                    archive.writestr(f"c/{number}", "")
+        else:
+            with tarfile.open(path, "w:gz") as archive:
+                for number in range(1_000):
+                    archive.addfile(tarfile.TarInfo(f"c/{number}"))
+        refused(path, "grows past")
+
+
+def test_links_that_lead_out_of_a_folder(tmp_path):
+    (tmp_path / "secret.txt").write_text("secret words")
+    folder = tmp_path / "mails"
+    (folder / "spam").mkdir(parents=True)
+    (folder / "ham").mkdir()
+    (folder / "spam" / "one.txt").write_text("cheap words")
+    (folder / "ham" / "two.txt").write_text("kind words")
+    (folder / "ham" / "again.txt").symlink_to(folder / "ham" / "two.txt")
+    (folder / "ham" / "out.txt").symlink_to(tmp_path / "secret.txt")
+    with pytest.warns(UserWarning, match=r"1 links that lead out of the folder are not read, such as ham/out\.txt"):
+        corpus = read_corpus(folder)
+    assert corpus.ids.tolist() == ["ham/again.txt", "ham/two.txt", "spam/one.txt"]
+    assert "secret" not in corpus.vocabulary
+
+
+def test_a_list_of_words_that_is_a_link(tmp_path):
+    (tmp_path / "words").write_text("secret\nwords\n")
+    folder = tmp_path / "table"
+    folder.mkdir()
+    (folder / "a.ldac").write_text("2 0:1 1:2\n")
+    (folder / "a.vocab").symlink_to(tmp_path / "words")
+    assert not read_corpus(folder / "a.ldac").has_words
+
+
+def test_symmetric_tables_are_square(tmp_path):
+    head = "%%MatrixMarket matrix coordinate integer symmetric\n"
+    refused(write(tmp_path, "a.mtx", head + "2 3 1\n2 1 1\n"), "symmetric but has 2 rows and 3 columns")
+    assert read_corpus(write(tmp_path, "b.mtx", head + "2 2 1\n2 1 1\n")).counts.sum() == 2
+
+
+@pytest.mark.parametrize(("text", "size"), [("8GB", 8 * 10**9), ("512 MiB", 2**29), ("1000", 1000), ("1.5k", 1500)])
+def test_sizes(text, size):
+    assert limits.parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "much", "-1", "0", "1e400", "8 GB of it", "nan"])
+def test_sizes_that_are_none(text, tmp_path):
+    with pytest.raises(ValueError, match="is not a number of bytes"):
+        read_corpus(write(tmp_path, "a.csv", "text\nword\n"), max_memory=text)
+
+
+def test_memory_that_is_not_free(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "free_memory", lambda: 1_000)
+    path = write(tmp_path, "a.csv", "text\n" + "some words\n" * 100)
+    refused(path, "bytes of memory, and 1,000 are free")
+    monkeypatch.setenv(limits.VARIABLE, "1 MiB")
+    assert len(read_corpus(path)) == 100
+    assert limits.free_memory() == 1_000

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import tracemalloc
 import zipfile
 from typing import Any
 
@@ -16,7 +17,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bursty.storage import read_tree, replacing, write_tree
+from bursty.storage import limits, read_tree, replacing, write_tree
 
 
 @dataclasses.dataclass(frozen=True)
@@ -233,3 +234,53 @@ def test_errors_of_the_disk_name_the_file(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         write_tree(tmp_path / "nowhere" / "tree.bursty", "test", 1)
     assert caught.value.filename == str(tmp_path / "nowhere" / "tree.bursty")
+
+
+def bomb(path, manifest, arrays):
+    """A file with this manifest, whatever it says."""
+    header = {"format": "bursty", "kind": "test", "version": 1, "arrays": sorted(arrays), **manifest}
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("manifest.json", json.dumps(header))
+        for name, array in arrays.items():
+            stream = io.BytesIO()
+            np.save(stream, array)
+            archive.writestr(f"arrays/{name}.npy", stream.getvalue())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("manifest", "message"),
+    [
+        ({"tree": [{"strings": [0, 1], "shape": [50_000]}] * 10_000}, "more values than it has bytes"),
+        (
+            {"tree": [{"csr": [{"array": 0}, {"array": 2}, {"array": 3}], "shape": [1, 50_000]}] * 9_000},
+            "more values than",
+        ),
+        ({"tree": None, "arrays": ["1"] * 100_000}, "lists an array twice"),
+    ],
+)
+def test_a_small_file_does_not_unfold_into_much(tmp_path, manifest, message):
+    """Parts that are used again and again: a model of 1.7 MB took 2.7 GB and more."""
+    arrays = {
+        "0": np.zeros(0, np.uint8),
+        "1": np.zeros(50_000, np.int64),
+        "2": np.arange(50_000, dtype=np.int32),
+        "3": np.array([0, 50_000], np.int32),
+    }
+    if "csr" in str(manifest):
+        arrays["0"] = np.zeros(50_000, np.int32)
+    path = bomb(tmp_path / "bomb", manifest, arrays)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=message):
+            read_tree(path, "test")
+        assert tracemalloc.get_traced_memory()[1] < 64 * path.stat().st_size + 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_that_is_not_there(tmp_path, monkeypatch):
+    path = write_tree(tmp_path / "tree.bursty", "test", np.zeros(1_000))
+    monkeypatch.setattr(limits, "free_memory", lambda: 5_000)
+    with pytest.raises(ValueError, match=r"its content needs about .* 5,000 are free"):
+        read_tree(path, "test")

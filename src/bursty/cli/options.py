@@ -73,6 +73,7 @@ class Reading:
     encoding: Annotated[str | None, _reading("--encoding", "Encoding of texts; UTF-8 by default.", "NAME")] = None
     vocabulary: Annotated[Path | None, _reading("--vocabulary", "Vocabulary, one word per line.", "FILE")] = None
     labels: Annotated[Path | None, _reading("--labels", "Classes of a count table, one per line.", "FILE")] = None
+    max_memory: Annotated[str | None, _reading("--max-memory", "Let a file grow to SIZE, such as 8GB.", "SIZE")] = None
     transpose: Annotated[bool, _reading("--transpose", "The count table has one row per word.")] = False
     no_texts: Annotated[bool, _reading("--no-texts", "Do not keep texts for excerpts in reports.")] = False
     stop_words: Annotated[

@@ -6,6 +6,8 @@ import codecs
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from bursty.storage.limits import PER_CHARACTER, Budget
+
 _CHUNK = 2**18
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
@@ -15,17 +17,28 @@ def is_binary(head: bytes) -> bool:
     return b"\0" in head and not head.startswith(tuple(mark for mark, _ in _BOMS))
 
 
-def read_text(stream: BinaryIO, name: str, encoding: str | None = None) -> str:
-    """The whole stream as text."""
-    return "".join(iter_text(stream, name, encoding))
+def read_text(stream: BinaryIO, name: str, encoding: str | None = None, budget: Budget | None = None) -> str:
+    """The whole stream as text, which the budget must allow for a document."""
+    parts, length = [], 0
+    for chunk in iter_text(stream, name, encoding):
+        parts.append(chunk)
+        length += len(chunk)
+        if budget is not None:
+            budget.hold(PER_CHARACTER * length, "one document")
+    return "".join(parts)
 
 
-def iter_lines(stream: BinaryIO, name: str, encoding: str | None = None) -> Iterator[str]:
+def iter_lines(stream: BinaryIO, name: str, encoding: str | None = None, budget: Budget | None = None) -> Iterator[str]:
     """Lines without their ends: a line feed, with or without a carriage return before it."""
     parts: list[str] = []
+    length = 0
     for chunk in iter_text(stream, name, encoding):
         first, *rest = chunk.split("\n")
         parts.append(first)
+        length += len(first)
+        if budget is not None:
+            budget.hold(PER_CHARACTER * length, "one line")
+        length = len(rest[-1]) if rest else length
         if rest:
             yield "".join(parts).removesuffix("\r")
             for line in rest[:-1]:

@@ -6,8 +6,8 @@
         ham/001.txt             ham     ham/001.txt
 
 Where there are class folders, files beside them (a README, say) are not documents. Where there are none,
-every file is a document without a label. Hidden files are left out. Documents come in the order of their ids,
-whatever the order on the disk or in the archive.
+every file is a document without a label. Hidden files, and links that lead out of the folder, are left out.
+Documents come in the order of their ids, whatever the order on the disk or in the archive.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ import numpy as np
 from bursty.corpus.core import Corpus
 from bursty.corpus.decoding import is_binary, read_text
 from bursty.corpus.labels import encode_labels
-from bursty.corpus.sources import hidden, member_names, open_binary, walk_archive
+from bursty.corpus.sources import hidden, member_names, open_binary, stays_inside, walk_archive
 from bursty.corpus.text import CountBuilder, TextOptions
+from bursty.storage.limits import Budget
 
 
 def read_folder(
@@ -56,7 +57,8 @@ def read_folder(
     names = [name for name in names if _wanted(name, include, exclude)]
     root = common_root(names)
     has_classes = any("/" in name[len(root) :] for name in names)
-    builder = CountBuilder(text_options)
+    budget = Budget(str(path), _size(path, names))
+    builder = CountBuilder(text_options, budget=budget)
     ids: list[str] = []
     binary: list[str] = []
     chosen = frozenset(names)
@@ -67,7 +69,7 @@ def read_folder(
         if is_binary(stream.peek()):  # type: ignore[attr-defined]  # these streams are buffered
             binary.append(name)
             continue
-        text = read_text(stream, f"{path}:{name}" if path.is_file() else str(path / name), encoding)
+        text = read_text(stream, f"{path}:{name}" if path.is_file() else str(path / name), encoding, budget)
         builder.append(text if clean is None else clean(text))
         ids.append(short)
     if not ids:
@@ -107,16 +109,13 @@ def common_root(names: Sequence[str]) -> str:
     >>> common_root(["spam/1", "spam/2"])
     ''
     """
-    root = ""
-    while True:
-        inside = [name[len(root) :] for name in names]
-        tops = {name.split("/", 1)[0] for name in inside if "/" in name}
-        if len(tops) != 1 or any("/" not in name for name in inside):
-            return root
-        deeper = f"{root}{tops.pop()}/"
-        if not any("/" in name[len(deeper) :] for name in names):
-            return root
-        root = deeper
+    if not names:
+        return ""
+    folders = [name.split("/")[:-1] for name in names]
+    shared = len(posixpath.commonprefix([min(folders), max(folders)]))
+    if all(len(folder) == shared for folder in folders):
+        shared -= 1  # the last one holds nothing but files
+    return "".join(f"{folder}/" for folder in folders[0][: max(0, shared)])
 
 
 def _walk(path: Path, names: Sequence[str]) -> Iterator[tuple[str, BinaryIO]]:
@@ -130,8 +129,25 @@ def _walk(path: Path, names: Sequence[str]) -> Iterator[tuple[str, BinaryIO]]:
 
 def _folder_names(path: Path) -> list[str]:
     """Names of the files under a folder, with forward slashes; links to folders are not followed."""
-    names = []
+    names: list[str] = []
+    outside: list[str] = []
     for folder, _, files in os.walk(path):
         place = Path(folder).relative_to(path).as_posix()
-        names += [name if place == "." else posixpath.join(place, name) for name in files]
-    return sorted(name for name in names if not hidden(name) and (path / name).is_file())
+        for name in files:
+            full = name if place == "." else posixpath.join(place, name)
+            if hidden(full) or not (path / full).is_file():
+                continue
+            inside = not (path / full).is_symlink() or stays_inside(path / full, path)
+            (names if inside else outside).append(full)
+    if outside:
+        warnings.warn(
+            f"{path}: {len(outside)} links that lead out of the folder are not read, such as {sorted(outside)[0]}; "
+            "copy the files if they belong there",
+            UserWarning,
+            stacklevel=2,
+        )
+    return sorted(names)
+
+
+def _size(path: Path, names: Sequence[str]) -> int:
+    return path.stat().st_size if path.is_file() else sum((path / name).stat().st_size for name in names)

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from bursty.corpus.sources import Budget
+from bursty.storage.limits import Budget
 
 Array = np.ndarray[Any, Any]
 

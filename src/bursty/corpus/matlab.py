@@ -18,9 +18,9 @@ import scipy.sparse as sp
 from bursty.corpus.core import Corpus
 from bursty.corpus.labels import sort_names, strings
 from bursty.corpus.matfile import Damaged, read_variables
-from bursty.corpus.matrices import check_claim
 from bursty.corpus.sources import Source
 from bursty.sparse import as_csr
+from bursty.storage.limits import check_claim
 
 Array = np.ndarray[Any, Any]
 

@@ -8,7 +8,7 @@
 | MatrixMarket | header, ``D W N``, then ``document word count``, from 1 |
 | svmlight | label, then ``word:count``; words from 0 or 1 |
 
-What a header claims is believed only as far as the entries bear it out: nothing is allocated for a claim.
+What a header claims is counted before anything is allocated for it (`bursty.storage.limits`).
 Each parser gives `Entries`, and `as_table` checks them and builds the counts.
 """
 
@@ -23,12 +23,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.corpus.sources import Source
+from bursty.storage.limits import PER_CHARACTER, Budget, check_claim
 
 Array = np.ndarray[Any, Any]
 
-# A table may have this many rows or columns without an entry in sight, and beyond it 64 for each entry.
-FREE_SIZE = 2**21
 _MAX_INDEX = 2**31 - 2
+# Bytes of an entry while a table is made of it.
+_PER_ENTRY = 32
 _SYMMETRIES = (b"general", b"symmetric")
 
 
@@ -36,7 +37,7 @@ _SYMMETRIES = (b"general", b"symmetric")
 class Entries:
     """Counts as they are read: row, column and count of each entry, and the labels of the rows."""
 
-    name: str
+    budget: Budget
     rows: array[int] = field(default_factory=lambda: array("i"))
     columns: array[int] = field(default_factory=lambda: array("i"))
     values: array[float] = field(default_factory=lambda: array("d"))
@@ -44,12 +45,22 @@ class Entries:
     n_columns: int = 0
     labels: list[str] = field(default_factory=list)
 
+    @property
+    def name(self) -> str:
+        """Of the file, for messages."""
+        return self.budget.name
+
     def add(self, row: int, columns: Array, values: Array, place: str) -> None:
         """The entries of one row, columns counted from 0."""
         _check_positions(columns, place)
         self.rows.extend([row] * len(columns))
         self.columns.extend(columns.astype(np.int32).tolist())
         self.values.extend(values.tolist())
+        self.check()
+
+    def check(self) -> None:
+        """Refuse more entries than memory is there for."""
+        self.budget.hold(_PER_ENTRY * len(self.values), "its counts")
 
     def as_table(self, transpose: bool = False) -> sp.csr_array:
         """The table; sizes that the entries do not bear out are refused."""
@@ -66,15 +77,9 @@ class Entries:
         return sp.csr_array(table.T if transpose else table)
 
 
-def check_claim(size: int, n_entries: int, name: str, what: str) -> None:
-    """Refuse a size that would take memory and that the entries do not bear out."""
-    if size > max(FREE_SIZE, 64 * n_entries):
-        raise ValueError(f"{name} claims {size:,} {what} but has {n_entries:,} counts: it is damaged or hostile")
-
-
 def read_ldac(source: Source) -> Entries:
     """LDA-C, as David Blei's programs have it."""
-    entries = Entries(source.name)
+    entries = Entries(source.budget())
     for number, line in _lines(source):
         place = f"{source.name}, line {number}"
         numbers = _numbers(line.replace(b":", b" "), place)
@@ -89,7 +94,7 @@ def read_uci(source: Source) -> Entries:
     """The docword files of the UCI bag-of-words collection."""
     lines = _lines(source)
     n_rows, n_columns, n_entries = (_header_numbers(lines, 1, source.name)[0] for _ in range(3))
-    return _triplets(source.name, lines, n_rows, n_columns, n_entries)
+    return _triplets(source.budget(), lines, n_rows, n_columns, n_entries)
 
 
 def read_matrix_market(source: Source) -> Entries:
@@ -105,10 +110,12 @@ def read_matrix_market(source: Source) -> Entries:
     symmetric = kind[4] == b"symmetric"
     if kind[2] == b"array":
         n_rows, n_columns = _header_numbers(content, 2, source.name)
-        return _dense_columns(source.name, content, n_rows, n_columns, symmetric)
+        return _dense_columns(source.budget(), content, n_rows, n_columns, symmetric)
     n_rows, n_columns, n_entries = _header_numbers(content, 3, source.name)
+    if symmetric and n_rows != n_columns:
+        raise ValueError(f"{source.name} is symmetric but has {n_rows} rows and {n_columns} columns")
     pattern = kind[3] == b"pattern"
-    entries = _triplets(source.name, content, n_rows, n_columns, n_entries, pattern)
+    entries = _triplets(source.budget(), content, n_rows, n_columns, n_entries, pattern)
     if symmetric:
         _mirror(entries)
     return entries
@@ -121,7 +128,7 @@ def read_cluto(source: Source) -> Entries:
     header = [_whole(value, source.name) for value in _numbers(first, source.name)]
     if len(header) not in (2, 3):
         raise ValueError(f"{source.name}, line 1 should be the number of documents, of words and of counts")
-    entries = Entries(source.name, n_rows=header[0], n_columns=header[1])
+    entries = Entries(source.budget(), n_rows=header[0], n_columns=header[1])
     row = 0
     for number, line in lines:
         if row == entries.n_rows:
@@ -149,7 +156,7 @@ def read_cluto(source: Source) -> Entries:
 
 def read_svmlight(source: Source, zero_based: bool | None = None) -> Entries:
     """Svmlight, also called libsvm; words count from 1 unless a 0 occurs or `zero_based` says so."""
-    entries = Entries(source.name)
+    entries = Entries(source.budget())
     for number, line in _lines(source):
         content = line.split(b"#", 1)[0].split()
         if not content:
@@ -174,7 +181,7 @@ def read_svmlight(source: Source, zero_based: bool | None = None) -> Entries:
 
 
 def _triplets(
-    name: str,
+    budget: Budget,
     lines: Iterator[tuple[int, bytes]],
     n_rows: int,
     n_columns: int,
@@ -182,7 +189,7 @@ def _triplets(
     pattern: bool = False,
 ) -> Entries:
     """Lines of document, word and count, taken many at a time."""
-    entries = Entries(name, n_rows=n_rows, n_columns=n_columns)
+    entries, name = Entries(budget, n_rows=n_rows, n_columns=n_columns), budget.name
     width = 2 if pattern else 3
     for number, block in _line_blocks(lines):
         numbers = _numbers(b" ".join(block), f"{name}, from line {number}")
@@ -199,17 +206,18 @@ def _triplets(
         entries.columns.frombytes(columns.astype(np.int32).tobytes())
         values = np.ones(len(table)) if pattern else table[:, 2]
         entries.values.frombytes(np.ascontiguousarray(values).tobytes())
+        entries.check()
     _expect(len(entries.values), n_entries, name, "counts")
     return entries
 
 
 def _dense_columns(
-    name: str, lines: Iterator[tuple[int, bytes]], n_rows: int, n_columns: int, symmetric: bool
+    budget: Budget, lines: Iterator[tuple[int, bytes]], n_rows: int, n_columns: int, symmetric: bool
 ) -> Entries:
     """A number a line, column by column; of a symmetric table each column starts at the diagonal."""
+    entries, name = Entries(budget, n_rows=n_rows, n_columns=n_columns), budget.name
     if symmetric and n_rows != n_columns:
         raise ValueError(f"{name} is symmetric but has {n_rows} rows and {n_columns} columns")
-    entries = Entries(name, n_rows=n_rows, n_columns=n_columns)
     row = column = n_read = 0
     for number, line in lines:
         place = f"{name}, line {number}"
@@ -239,21 +247,26 @@ def _mirror(entries: Entries) -> None:
 
 
 def _lines(source: Source, blank: bool = False) -> Iterator[tuple[int, bytes]]:
+    budget = source.budget()
     with source.open() as stream:
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(iter(lambda: stream.readline(budget.longest), b""), start=1):
+            if not line.endswith(b"\n") and len(line) == budget.longest:
+                budget.hold(PER_CHARACTER * (len(line) + 1), "one line")
             if blank or line.strip():
                 yield number, line
 
 
-def _line_blocks(lines: Iterator[tuple[int, bytes]], size: int = 50_000) -> Iterator[tuple[int, list[bytes]]]:
+def _line_blocks(lines: Iterator[tuple[int, bytes]], size: int = 2**20) -> Iterator[tuple[int, list[bytes]]]:
+    """Lines of about so many bytes, with the number of the first."""
     block: list[bytes] = []
-    start = 0
+    start = length = 0
     for number, line in lines:
         start = start or number
         block.append(line)
-        if len(block) == size:
+        length += len(line)
+        if length >= size:
             yield start, block
-            block, start = [], 0
+            block, start, length = [], 0, 0
     if block:
         yield start, block
 

@@ -16,12 +16,14 @@ from bursty.corpus.folders import read_folder
 from bursty.corpus.formats import locate
 from bursty.corpus.labels import encode_label_sets
 from bursty.corpus.matlab import read_matlab
+from bursty.corpus.parquet import parquet_records
 from bursty.corpus.shards import SHARD_SIZE
 from bursty.corpus.sources import Source
 from bursty.corpus.storage import load_corpus
 from bursty.corpus.streams import one_vocabulary
 from bursty.corpus.text import TextOptions
 from bursty.corpus.wide import read_wide
+from bursty.storage.limits import raised
 
 #: Rows of a table, from what opens it and its options, which it takes out of all options.
 Rows = Callable[[Source, dict[str, Any]], tables.Records]
@@ -58,6 +60,7 @@ class ReadOptions(TypedDict, total=False):
     keep_texts: bool
     include: Sequence[str]
     exclude: Sequence[str]
+    max_memory: int | str
 
 
 def read_corpus(path: str | os.PathLike[str], format: str | None = None, **options: Unpack[ReadOptions]) -> Corpus:
@@ -118,6 +121,10 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
     keep_texts : bool
         Texts: keep them beside the counts, compressed, so that reports show excerpts; False by default.
 
+    max_memory : int or str
+        How many bytes the file may grow to and take, such as ``"8GB"``. Default: 200 times its size or 256 MiB,
+        whichever is more, and the memory that is free.
+
     Returns
     -------
     Corpus
@@ -131,10 +138,11 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is nothing at {path}")
-    name, source = _locate(path, format, options)
-    reader = _READERS[name]
-    _check_options(name, reader.takes, options)
-    corpus = reader.read(source, dict(options))
+    with raised(options.pop("max_memory", None)):
+        name, source = _locate(path, format, options)
+        reader = _READERS[name]
+        _check_options(name, reader.takes, options)
+        corpus = reader.read(source, dict(options))
     if not reader.is_text:
         kept = {option: value for option, value in options.items() if option in _FILTERS}
         corpus = corpus.filter_words(**kept) if kept else corpus  # type: ignore[arg-type]  # a TypedDict of the options it takes
@@ -155,7 +163,17 @@ def read_parts(
     part is in memory at a time; other formats are read whole and cut. The options are those of `read_corpus`, and so
     is the result, taken together.
     """
-    path = Path(path)
+    limit = options.pop("max_memory", None)
+    parts = _parts(Path(path), format, size, options)
+    while True:
+        with raised(limit):  # not around the yield: what happens there is not ours
+            part = next(parts, None)
+        if part is None:
+            return
+        yield part
+
+
+def _parts(path: Path, format: str | None, size: int, options: ReadOptions) -> Iterator[Corpus]:
     name, source = _locate(path, format, options) if path.exists() else ("", Source(path))
     if name not in _ROWS or "label_separator" in options:
         corpus = read_corpus(path, format, **options)
@@ -171,7 +189,7 @@ def read_parts(
         reading = dict(rest)
         records = islice(_ROWS[name](source, reading), limit)
         for batch in iter(lambda: list(islice(records, size)), []):
-            yield tables.read_table(iter(batch), source.name, counted, **reading)
+            yield tables.read_table(iter(batch), source.name, counted, budget=source.budget(), **reading)
 
     yield from one_vocabulary(parts, text_options)
 
@@ -237,7 +255,7 @@ def _lines(source: Source, options: dict[str, Any]) -> tables.Records:
 
 
 def _parquet(source: Source, options: dict[str, Any]) -> tables.Records:
-    return tables.parquet_records(source)
+    return parquet_records(source)
 
 
 def _table(rows: Rows) -> Callable[[Source, dict[str, Any]], Corpus]:
@@ -245,7 +263,8 @@ def _table(rows: Rows) -> Callable[[Source, dict[str, Any]], Corpus]:
 
     def read(source: Source, options: dict[str, Any]) -> Corpus:
         text_options = _text_options(source, options)
-        return tables.read_table(rows(source, options), source.name, text_options, **options)
+        records = rows(source, options)
+        return tables.read_table(records, source.name, text_options, budget=source.budget(), **options)
 
     return read
 
@@ -253,7 +272,7 @@ def _table(rows: Rows) -> Callable[[Source, dict[str, Any]], Corpus]:
 def _wide(source: Source, options: dict[str, Any]) -> Corpus:
     tabs = source.filename.lower().endswith((".tsv", ".tab"))
     rows = _delimited("\t" if tabs else None, not tabs, comments=True)(source, options)
-    return read_wide(rows, source.name, **{name: value for name, value in options.items() if name not in _FILTERS})
+    return read_wide(rows, source.budget(), **{name: value for name, value in options.items() if name not in _FILTERS})
 
 
 def _matrix(
@@ -306,7 +325,7 @@ def _beside(source: Source, names: tuple[str, ...], encoding: str | None) -> lis
 
 def _read_names(source: Source, encoding: str | None) -> list[str]:
     with source.open() as stream:
-        return [line.strip() for line in iter_lines(stream, source.name, encoding)]
+        return [line.strip() for line in iter_lines(stream, source.name, encoding, source.budget())]
 
 
 def _ldac_companions(name: str) -> dict[str, tuple[str, ...]]:

@@ -1,9 +1,8 @@
 """Files opened in place: plain, compressed, or inside an archive. Nothing is ever unpacked to disk.
 
-What a file is follows from its first bytes, not from its name. Decompressed data is counted on the way: a
-file may grow to `EXPANSION_RATIO` times its size on disk, or to `EXPANSION_FLOOR` bytes when that is more,
-and not further, so a small file cannot fill the memory. Names inside archives are used to name documents and
-for nothing else.
+What a file is follows from its first bytes, not from its name. Decompressed data and the members of archives are
+counted on the way (`bursty.storage.limits`), so a small file cannot fill the memory. Names inside archives are used to
+name documents and for nothing else. Links beside a file that lead out of its folder are not followed.
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ import io
 import lzma
 import os
 import posixpath
+import struct
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
-EXPANSION_RATIO = 200
-EXPANSION_FLOOR = 256 * 2**20
+from bursty.storage.limits import PER_MEMBER, Budget
 
 _DAMAGE = (
     EOFError,
@@ -35,31 +34,14 @@ _DAMAGE = (
     NotImplementedError,
     RuntimeError,
     OverflowError,
+    struct.error,
+    LookupError,
+    TypeError,
+    UnicodeError,
+    MemoryError,
 )
 _COMPRESSIONS = (".gz", ".xz", ".bz2")
 _BUFFER = 65536
-
-
-@dataclass
-class Budget:
-    """How many bytes may still come out of one compressed file."""
-
-    name: str
-    on_disk: int
-    used: int = 0
-    limit: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.limit = max(EXPANSION_FLOOR, EXPANSION_RATIO * self.on_disk)
-
-    def spend(self, n_bytes: int) -> None:
-        """Count what came out; refuse to go on past the limit."""
-        self.used += n_bytes
-        if self.used > self.limit:
-            raise ValueError(
-                f"{self.name} takes {self.on_disk:,} bytes on disk and grows past {self.limit:,} when "
-                "read, which looks like an attack on memory. If it is genuine, unpack it and read the result"
-            )
 
 
 class GuardedReader(io.RawIOBase):
@@ -127,6 +109,10 @@ class Source:
         """The decompressed bytes."""
         return open_binary(self.path) if self.member is None else open_member(self.path, self.member)
 
+    def budget(self) -> Budget:
+        """What the content may cost."""
+        return Budget(self.name, self.path.stat().st_size)
+
     def head(self, n_bytes: int = 65536) -> bytes:
         """The first decompressed bytes."""
         with self.open() as stream:
@@ -136,13 +122,18 @@ class Source:
         """The first of these names that lies beside this file, compressed or not."""
         if self.member is None:
             folder = self.path.parent
-            there = {entry.name for entry in folder.iterdir() if entry.is_file()}
+            there = {entry.name for entry in folder.iterdir() if entry.is_file() and stays_inside(entry, folder)}
             found = _first_of(names, there)
             return None if found is None else Source(folder / found)
         place = posixpath.dirname(self.member)
         beside = {posixpath.basename(n) for n in member_names(self.path) if posixpath.dirname(n) == place}
         found = _first_of(names, beside)
         return None if found is None else Source(self.path, posixpath.join(place, found))
+
+
+def stays_inside(path: Path, folder: Path) -> bool:
+    """Whether the path is in the folder once all links are followed."""
+    return path.resolve().is_relative_to(folder.resolve())
 
 
 def strip_compression(name: str) -> str:
@@ -181,6 +172,7 @@ def member_names(path: Path) -> list[str]:
     """The names of the regular files in an archive, hidden ones left out."""
     if archive_kind(path) == "zip":
         with damage_named(str(path)), zipfile.ZipFile(path) as archive:
+            Budget(str(path), path.stat().st_size).spend(PER_MEMBER * len(archive.infolist()))
             return [info.filename for info in archive.infolist() if _wanted_zip(info)]
     return [name for name, _ in _walk_tar(path)]
 
@@ -226,6 +218,7 @@ def _walk_tar(path: Path) -> Iterator[tuple[str, BinaryIO]]:
                     info = archive.next()
                 if info is None:
                     return
+                budget.spend(PER_MEMBER)
                 # A tar keeps what it has listed, for random access; in a stream that is only a growing list.
                 cast(Any, archive).members = []
                 if not info.isreg() or info.issparse() or hidden(_clean(info.name)):

@@ -23,6 +23,7 @@ from bursty.corpus.labels import encode_label_sets, encode_labels, strings
 from bursty.corpus.sources import Source
 from bursty.corpus.text import CountBuilder, TextOptions
 from bursty.corpus.times import as_times, looks_like_time
+from bursty.storage.limits import PER_CHARACTER, Budget
 
 Record = Mapping[str, Any]
 
@@ -50,6 +51,7 @@ def read_table(
     label_separator: str | None = None,
     max_documents: int | None = None,
     clean: Callable[[str], str] | None = None,
+    budget: Budget | None = None,
 ) -> Corpus:
     """Corpus of the rows of a table.
 
@@ -75,8 +77,10 @@ def read_table(
         Stop after so many rows.
     clean : function from str to str, optional
         Applied to each text.
+    budget : Budget, optional
+        What the counts may cost.
     """
-    builder = CountBuilder(text_options)
+    builder = CountBuilder(text_options, budget=budget)
     picked: tuple[list[str], str | None, str | None] | None = None
     labels: list[Any] = []
     ids: list[str] = []
@@ -124,13 +128,14 @@ def csv_records(
     ``# `` are skipped.
     """
     with source.open() as stream:
-        lines = iter_lines(stream, source.name, encoding)
+        budget = source.budget()
+        lines = iter_lines(stream, source.name, encoding, budget)
         if comments:
             lines = chain([next((line for line in lines if not line.startswith("# ")), "")], lines)
         if delimiter is None:
             first = next(lines, "")
             delimiter, lines = find_delimiter(first), chain([first], lines)
-        rows = _quoted_rows(lines, source.name, delimiter) if quoted else _plain_rows(lines, delimiter)
+        rows = _quoted_rows(lines, budget, delimiter) if quoted else _plain_rows(lines, delimiter)
         header = list(columns) if columns is not None else None
         for number, row in rows:
             if not row:
@@ -151,7 +156,7 @@ def csv_records(
 def line_records(source: Source, encoding: str | None) -> Records:
     """One document per line."""
     with source.open() as stream:
-        for number, line in enumerate(iter_lines(stream, source.name, encoding), start=1):
+        for number, line in enumerate(iter_lines(stream, source.name, encoding, source.budget()), start=1):
             yield f"{source.name}, line {number}", {"text": line}
 
 
@@ -161,7 +166,7 @@ def json_records(source: Source, encoding: str | None) -> Records:
         yield from _array_records(source, encoding)
         return
     with source.open() as stream:
-        for number, line in enumerate(iter_lines(stream, source.name, encoding), start=1):
+        for number, line in enumerate(iter_lines(stream, source.name, encoding, source.budget()), start=1):
             if not line.strip():
                 continue
             place = f"{source.name}, line {number}"
@@ -176,7 +181,7 @@ def json_records(source: Source, encoding: str | None) -> Records:
 
 def _array_records(source: Source, encoding: str | None) -> Records:
     with source.open() as stream:
-        text = read_text(stream, source.name, encoding)
+        text = read_text(stream, source.name, encoding, source.budget())
     try:
         items = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -188,30 +193,6 @@ def _array_records(source: Source, encoding: str | None) -> Records:
         if not isinstance(item, dict):
             raise ValueError(f"{place} is neither an object nor a string but {type(item).__name__}")
         yield place, item
-
-
-def parquet_records(source: Source) -> Records:
-    """Rows of a Parquet file, in batches; one inside an archive or compressed whole is read at once."""
-    try:
-        import pyarrow
-        import pyarrow.parquet as parquet
-    except ImportError as error:
-        raise ImportError('reading Parquet needs pyarrow: pip install "bursty[parquet]"') from error
-    with source.open() as stream:
-        in_place = source.member is None and _is_plain_parquet(source)
-        try:
-            with parquet.ParquetFile(source.path if in_place else pyarrow.BufferReader(stream.read())) as file:
-                batches = file.iter_batches(batch_size=1_000)
-                rows = (record for batch in batches for record in batch.to_pylist())
-                for number, record in enumerate(rows):
-                    yield f"{source.name}, row {number}", record
-        except (pyarrow.ArrowException, OSError) as error:
-            raise ValueError(f"{source.name} is not a readable Parquet file: {error}") from error
-
-
-def _is_plain_parquet(source: Source) -> bool:
-    with open(source.path, "rb") as raw:
-        return raw.read(4) == b"PAR1"
 
 
 def tidy_column(values: Sequence[Any]) -> Any:
@@ -314,12 +295,22 @@ def _plain_rows(lines: Iterator[str], delimiter: str) -> Iterator[tuple[int, lis
         yield number, line.split(delimiter) if line else []
 
 
-def _quoted_rows(lines: Iterator[str], name: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _quoted_rows(lines: Iterator[str], budget: Budget, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     # The module's limit of 128 KiB a field is far below what a document may have.
     csv.field_size_limit(_MAX_FIELD)
-    reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter, strict=True)
+    length = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal length
+        for line in lines:
+            length += len(line)
+            budget.hold(PER_CHARACTER * length, "one row")
+            yield line + "\n"
+
+    reader = csv.reader(counted(), delimiter=delimiter, strict=True)
     try:
         for row in reader:
+            length = 0
             yield reader.line_num, row
     except csv.Error as error:
-        raise ValueError(f"{name}, line {reader.line_num}: {error}. Check delimiter= and quoted=") from error
+        raise ValueError(f"{budget.name}, line {reader.line_num}: {error}. Check delimiter= and quoted=") from error

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from bursty.corpus.labels import strings
 from bursty.corpus.texts import Texts, TextWriter
 from bursty.corpus.words import keep_words, select_words
+from bursty.storage.limits import PER_CHARACTER, PER_NAME, Budget
 
 Array = np.ndarray[Any, Any]
 
@@ -117,8 +118,9 @@ class CountBuilder:
     (['be', 'not', 'or', 'to'], [[2, 1, 1, 2]])
     """
 
-    def __init__(self, options: TextOptions, *, tokens: bool = False) -> None:
+    def __init__(self, options: TextOptions, *, tokens: bool = False, budget: Budget | None = None) -> None:
         self._options = options
+        self._budget = budget
         self._analyze = options.build_analyzer(tokens=tokens)
         self._fixed = options.vocabulary is not None
         self._index: dict[str, int] = defaultdict(None)
@@ -131,12 +133,14 @@ class CountBuilder:
         self._lengths: list[Array] = []
         self._texts: list[Any] = []
         self._writer = TextWriter() if options.keep_texts else None
-        self._characters = 0
+        self._characters = self._n_documents = self._n_cells = 0
 
     def append(self, text: Any) -> None:
         """One more document; counted when its block is full."""
         self._texts.append(text)
         self._characters += len(text)
+        if self._budget is not None:
+            self._budget.hold(PER_CHARACTER * len(text), "one document")
         if len(self._texts) >= BLOCK_DOCUMENTS or self._characters >= BLOCK_CHARACTERS:
             self.flush()
 
@@ -163,6 +167,11 @@ class CountBuilder:
         self._indices.append(block.indices)
         self._data.append(block.data)
         self._lengths.append(np.diff(block.indptr))
+        self._n_documents += len(texts)
+        self._n_cells += block.nnz
+        if self._budget is not None:
+            names = self._n_documents + (0 if self._fixed else len(self._index))
+            self._budget.hold(PER_NAME * names + 8 * self._n_cells, "counting its words")
 
     @property
     def texts(self) -> Texts | None:

@@ -21,9 +21,12 @@ import scipy.sparse as sp
 
 from bursty.corpus.core import Corpus
 from bursty.corpus.tables import USUAL, Records
+from bursty.storage.limits import PER_NAME, Budget
 
 # Rows and columns that are looked at to see that a table is wide.
 _ROWS, _LEAST_COLUMNS = 50, 3
+# Bytes of a count while a table is made of it.
+_PER_COUNT = 32
 _BIOM = "#OTU ID"
 _TAXONOMY = ("taxonomy", "consensus lineage")
 
@@ -49,7 +52,7 @@ def looks_wide(head: str, delimiter: str) -> bool:
 
 def read_wide(
     records: Records,
-    name: str,
+    budget: Budget,
     *,
     label: str | bool | None = None,
     id: str | bool | None = None,
@@ -62,8 +65,8 @@ def read_wide(
     ----------
     records : iterator of (place, record)
         The place names the row in messages.
-    name : str
-        Of the file, for messages.
+    budget : Budget
+        What the counts may cost; it has the name of the file.
     label, id : str, False or None
         Columns of the class and of the sample's name. By default the columns with the usual names, and for the id the
         first column where it does not hold numbers or has no name.
@@ -72,6 +75,7 @@ def read_wide(
     max_documents : int, optional
         Stop after this many rows.
     """
+    name = budget.name
     features: list[str] | None = None
     indices, data, ends = array("i"), array("d"), array("q", [0])
     names: list[str] = []
@@ -87,6 +91,7 @@ def read_wide(
                 indices.append(column)
                 data.append(value)
         ends.append(len(indices))
+        budget.hold(_PER_COUNT * len(indices) + PER_NAME * len(ends), "its counts")
         if id_column is not None:
             names.append(str(record[id_column]))
         if label_column is not None:

@@ -22,6 +22,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from bursty.storage.limits import Budget
 from bursty.storage.replacing import replacing
 
 Array = np.ndarray[Any, Any]
@@ -70,10 +71,12 @@ def write_arrays(path: str | Path, kind: str, manifest: Mapping[str, Any], array
 def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
     """The manifest and the arrays of a file that `write_arrays` made; `ValueError` for any other file."""
     path = Path(path)
+    size = path.stat().st_size
+    Budget(str(path), size).hold(size, "its content")
     with open(path, "rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
-                _check_members(archive, path.stat().st_size)
+                _check_members(archive, size)
                 manifest = _read_manifest(archive, kind)
                 arrays = {name: _read_array(archive, f"arrays/{name}.npy") for name in manifest["arrays"]}
         except DAMAGE as error:
@@ -148,6 +151,8 @@ def _read_manifest(archive: zipfile.ZipFile, kind: str) -> dict[str, Any]:
     names = manifest.get("arrays")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ValueError("its manifest lists no arrays")
+    if len(set(names)) < len(names):
+        raise ValueError("its manifest lists an array twice")
     return manifest
 
 

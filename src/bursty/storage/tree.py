@@ -66,7 +66,7 @@ def read_tree(path: str | Path, kind: str, classes: Classes | None = None) -> An
     """The tree that `write_tree` kept; one `ValueError` for a truncated, foreign or hostile file."""
     manifest, arrays = read_arrays(path, kind)
     try:
-        return _Reader(arrays, classes or {}).decode(manifest["tree"])
+        return _Reader(arrays, classes or {}, Path(path).stat().st_size).decode(manifest["tree"])
     except (*DAMAGE, AttributeError, RecursionError) as error:
         raise unreadable(path, kind, error) from error
 
@@ -144,8 +144,10 @@ def _take_apart(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 class _Reader:
     """Values of nodes."""
 
-    def __init__(self, arrays: Mapping[str, Array], classes: Classes) -> None:
+    def __init__(self, arrays: Mapping[str, Array], classes: Classes, n_bytes: int) -> None:
         self.arrays = arrays
+        # Every value takes a byte of the file or more, unless an array is used again and again.
+        self._n_values_left = n_bytes
         self.classes = classes
         self._readers: dict[str, Callable[[dict[str, Any]], Any]] = {
             "float": lambda node: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[node["float"]],
@@ -162,6 +164,7 @@ class _Reader:
         }
 
     def decode(self, node: Any) -> Any:
+        self._count(1)
         if isinstance(node, list):
             return self._list(node)
         if not isinstance(node, dict):
@@ -183,14 +186,23 @@ class _Reader:
         array = self._kept(node["array"])
         return array.T if node.get("order") == "F" else array
 
+    def _count(self, n_values: int) -> None:
+        """Refuse a file that says more than it has bytes, by using its parts many times."""
+        self._n_values_left -= n_values
+        if self._n_values_left < 0:
+            raise ValueError("it unfolds into more values than it has bytes")
+
     def _strings(self, node: dict[str, Any]) -> Array:
-        return _shaped(unpack_strings(*map(self._kept, node["strings"])), node["shape"])
+        data, ends = map(self._kept, node["strings"])
+        self._count(data.size + ends.size)
+        return _shaped(unpack_strings(data, ends), node["shape"])
 
     def _objects(self, node: dict[str, Any]) -> Array:
         return _shaped(self._list(node["objects"]), node["shape"])
 
     def _csr(self, node: dict[str, Any]) -> sp.csr_array:
         data, indices, indptr = self._list(node["csr"])
+        self._count(data.size + indices.size + indptr.size)
         rows, columns = (int(length) for length in node["shape"])
         if data.ndim != 1:
             raise ValueError("the entries of a table are not in a row")
