@@ -96,7 +96,7 @@ class Reading:
         """The options of `read_corpus` that were given."""
         plain = (
             *("label", "id", "label_separator", "delimiter", "max_documents", "encoding", "vocabulary", "labels"),
-            *("min_df", "max_df", "drop_most_common", "token_pattern"),
+            *("min_df", "max_df", "drop_most_common", "token_pattern", "max_memory"),
         )
         options = {name: getattr(self, name) for name in plain if getattr(self, name) is not None}
         options |= {
