@@ -51,6 +51,11 @@ class CountEstimator(BaseEstimator):
         warn_empty(documents.n_empty, stacklevel=4)
         return documents
 
+    def fitted_on(self, X: Any) -> bool | None:
+        """Whether these are the documents of the last fit; None where that is not known."""
+        known: str | None = getattr(self, "_fitted_on", None)
+        return None if known is None else self._place(X).fingerprint == known
+
     def _perplexity(self, documents: Documents, log_prob: Array) -> float:
         """``exp(-sum_d log p(x_d) / sum_d n_d)``."""
         if documents.n_tokens == 0:

@@ -126,12 +126,8 @@ def _one_row(document: Any) -> Any:
     return as_csr(document) if sp.issparse(document) else np.atleast_2d(np.asarray(document))
 
 
-def check_weights(fit_params: dict[str, Any], n_documents: int) -> Array:
-    """The ``sample_weight`` among the keywords given to fit: finite, not negative, one a document; ones by default."""
-    unknown = fit_params.keys() - {"sample_weight"}
-    if unknown:
-        raise TypeError(f"fit takes X, y and sample_weight, not {', '.join(sorted(unknown))}")
-    sample_weight = fit_params.get("sample_weight")
+def check_weights(sample_weight: Any, n_documents: int) -> Array:
+    """``sample_weight`` as an array: finite, not negative, one per document; ones by default."""
     if sample_weight is None:
         return np.ones(n_documents)
     weights = np.asarray(sample_weight, dtype=np.float64)

@@ -10,7 +10,7 @@ import typer
 from bursty.cli.delivery import Delivery
 from bursty.cli.messages import say
 from bursty.cli.options import Family, Fitting, Lasting, Output, PathArgument, Reading, Report
-from bursty.cli.reading_models import cluster_table, document_table, inferred_columns, word_table
+from bursty.cli.reading_models import cluster_table, document_table, word_table
 from bursty.cli.tables import Table
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _read_several(reading: Reading, path: Path) -> Corpus | ShardedCorpus:
 
 def _tables(model: Any, corpus: Corpus | ShardedCorpus) -> list[Table]:
     """Clusters, documents, words. Documents are where the fit has them."""
-    columns = inferred_columns(model, corpus) | {"cluster": model.labels_}
+    columns = {"cluster": model.labels_, "probability": model.probabilities_}
     return [cluster_table(model), document_table(corpus, columns, shown=False), word_table(model, "cluster")]
 
 

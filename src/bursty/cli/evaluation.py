@@ -53,7 +53,8 @@ def _evaluate_single(model: Any, corpus: Corpus, results: Delivery) -> None:
     strange = sorted(set(truth) - set(names))
     if strange:
         raise ValueError(f"the model knows no class {strange[0]!r}; it knows {', '.join(names[:8])}")
-    found, proba = model.predict(known).astype(str), model.predict_proba(known)
+    proba = model.predict_proba(known)
+    found = names[proba.argmax(axis=1)]
     precision, recall, f1, support = precision_recall_fscore_support(truth, found, labels=names, zero_division=0.0)
     results.facts |= {
         "accuracy": accuracy_score(truth, found),

@@ -126,8 +126,7 @@ def inferred_columns(model: Any, corpus: Corpus | ShardedCorpus) -> dict[str, An
     kind = kind_of(model)
     with phase("looking at the documents"):
         if kind == "clusters":
-            resp = model.predict_proba(corpus)
-            return {"cluster": resp.argmax(axis=1), "probability": resp.max(axis=1)}
+            return dict(zip(("cluster", "probability"), model.label_documents(corpus), strict=True))
         if kind == "classes":
             return _class_columns(model, corpus)
         if kind == "topics":
@@ -144,8 +143,7 @@ def topic_columns(mixture: Any) -> dict[str, Any]:
 
 def _class_columns(model: Any, corpus: Corpus | ShardedCorpus) -> dict[str, Any]:
     proba, names = model.predict_proba(corpus), [str(name) for name in model.classes_]
-    chosen = model.predict(corpus)
-    if getattr(chosen, "ndim", 1) == 2:
-        sets = [[name for name, has in zip(names, row, strict=True) if has] for row in chosen]
+    if model._layout.multilabel:
+        sets = [[name for name, has in zip(names, row > 0.5, strict=True) if has] for row in proba]
         return {"classes": sets, **{f"probability_{name}": proba[:, place] for place, name in enumerate(names)}}
-    return {"class": [str(name) for name in chosen], "probability": proba.max(axis=1)}
+    return {"class": [names[place] for place in proba.argmax(axis=1)], "probability": proba.max(axis=1)}

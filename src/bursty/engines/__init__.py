@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from bursty.engines.base import Engine
-from bursty.engines.chunks import Assignment, Chunk, Levels, Resp, cut, with_trace
+from bursty.engines.chunks import Assignment, Chunk, Levels, Resp, cut, weighted, with_trace
 from bursty.engines.documents import Column, Documents, total
 from bursty.engines.local import LocalEngine
 
@@ -26,6 +26,7 @@ __all__ = [
     "cut",
     "get_engine",
     "total",
+    "weighted",
     "with_trace",
 ]
 

@@ -80,6 +80,13 @@ class Assignment:
 Resp = Array | Assignment
 
 
+def weighted(values: Any, weights: Array | None) -> Any:
+    """Values or responsibilities of documents times the weights of these, or themselves where there are none."""
+    if weights is None:
+        return values
+    return values * (weights if isinstance(values, Assignment) or values.ndim == 1 else weights[:, None])
+
+
 def with_trace(resp: Array, trace: float) -> Resp:
     """Responsibilities with a trace of every document for every component (``resp`` itself may be changed).
 

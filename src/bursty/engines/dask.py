@@ -149,6 +149,21 @@ class DaskDocuments(Documents):
         with _named_losses(self.client):
             return self._run(number, _at, function, shared, place, *self._items(number, columns)).result()
 
+    def select(self, mask: Array) -> Documents:
+        """Their rows are chosen on the workers."""
+        masks = Documents.split(self, mask)
+        with _named_losses(self.client):
+            parts = [self._run(i, _selected, self.chunks[i], masks[s.slice]) for i, s in enumerate(self.shares)]
+            sizes = self.client.gather([self._run(i, _sizes, part) for i, part in enumerate(parts)])
+        chosen: list[Future] = []
+        shares: list[Share] = []
+        for part, share, own in zip(parts, self.shares, sizes, strict=True):
+            if own:
+                start = shares[-1].stop if shares else 0
+                shares.append(Share(share.home, start, start + len(own)))
+                chosen.append(part)
+        return DaskDocuments(self.client, chosen, shares, [size for own in sizes for size in own], self.n_words)
+
     def split(self, rows: Any) -> Column:
         """The parts are sent once."""
         parts = super().split(rows)
@@ -232,6 +247,15 @@ def _mapped_and_summed(
 
 def _at(function: Callable[..., Any], shared: dict[str, Any], place: int, *items: Any) -> Any:
     return next(_results(function, shared, *([column[place]] for column in items)))
+
+
+def _selected(chunks: Sequence[Chunk], masks: Sequence[Array]) -> list[Chunk]:
+    parts = zip(chunks, masks, strict=True)
+    return [Chunk(chunk.counts[np.flatnonzero(rows)]) for chunk, rows in parts if rows.any()]
+
+
+def _sizes(chunks: Sequence[Chunk]) -> list[Size]:
+    return [Size.of(chunk) for chunk in chunks]
 
 
 def _joined(*sums: TreeSum) -> TreeSum:

@@ -16,6 +16,7 @@ over a tree whose shape depends on the number of chunks alone, so that they have
 from __future__ import annotations
 
 import math
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -95,6 +96,10 @@ class Documents(ABC):
             return tuple(self._stack(parts) for parts in zip(*results, strict=True))
         return self._stack(results)
 
+    @abstractmethod
+    def select(self, mask: Array) -> Documents:
+        """Some of the documents (one truth value each), where they are."""
+
     def split(self, rows: Any) -> Column:
         """What has a row per document, cut as the chunks are; None gives None to each."""
         if rows is None:
@@ -116,6 +121,12 @@ class Documents(ABC):
     def n_tokens(self) -> float:
         """The sum of all counts."""
         return float(self.sum(_tokens))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The same for the same documents, wherever they are."""
+        checksum = zlib.crc32(np.array(list(self.map(_checksum)), dtype=np.uint32).tobytes())
+        return f"{self.n_documents} x {self.n_words}, {checksum:08x}"
 
     @cached_property
     def lengths(self) -> Array:
@@ -182,3 +193,10 @@ def _tokens(chunk: Chunk) -> float:
 
 def _lengths(chunk: Chunk) -> Array:
     return chunk.lengths
+
+
+def _checksum(chunk: Chunk) -> int:
+    value = 0
+    for array, kind in ((chunk.indptr, np.int64), (chunk.indices, np.int32), (chunk.values, np.float64)):
+        value = zlib.crc32(np.ascontiguousarray(array, dtype=kind).data, value)
+    return value

@@ -80,6 +80,12 @@ class LocalDocuments(Documents):
         with threads.using(self.n_threads):
             return function(*_read([self.chunks[chunk], *(column[chunk] for column in columns)]), **shared)
 
+    def select(self, mask: Array) -> Documents:
+        """Copies of their rows."""
+        parts = zip(self.chunks, self.split(mask), strict=True)
+        chunks = [Chunk(chunk.counts[np.flatnonzero(rows)]) for chunk, rows in parts if rows.any()]
+        return LocalDocuments(chunks, [Size.of(chunk) for chunk in chunks], self.n_words, self.n_threads)
+
     def _rows(self, columns: Sequence[Column]) -> Iterator[list[Any]]:
         for items in zip(self.chunks, *columns, strict=True):
             yield list(items)
@@ -113,6 +119,13 @@ class StoredDocuments(LocalDocuments):
         """For the next time that the chunk is opened."""
         self.chunks[number].remember(chunk, self._scratch)
 
+    def select(self, mask: Array) -> Documents:
+        """They stay on disk: rows are chosen when a shard is opened."""
+        parts = zip(self.chunks, self.split(mask), strict=True)
+        chunks = [chunk.select(np.flatnonzero(rows)) for chunk, rows in parts if rows.any()]
+        sizes = [Size.of(chunk.open()) for chunk in chunks]
+        return StoredDocuments(chunks, sizes, self.n_words, self.n_threads)
+
     def collect(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
         """The results wait on disk until all are there."""
         results = []
@@ -142,11 +155,12 @@ _LARGE = 2**24
 
 
 class StoredChunk:
-    """A shard as a chunk."""
+    """A shard as a chunk, or some of its rows."""
 
-    def __init__(self, corpus: ShardedCorpus, number: int) -> None:
+    def __init__(self, corpus: ShardedCorpus, number: int, rows: Array | None = None) -> None:
         self.corpus = corpus
         self.number = number
+        self.rows = rows
         self._facts: StoredFacts | None = None
 
     def announce(self) -> None:
@@ -154,11 +168,17 @@ class StoredChunk:
         self.corpus.announce(self.number)
 
     def open(self) -> Chunk:
-        """Map the shard into memory; its order by word is there already."""
+        """Map the shard into memory; its order by word is there already, where all rows are taken."""
         chunk = Chunk.from_orders(*self.corpus.orders(self.number))
+        if self.rows is not None:
+            chunk = Chunk(chunk.counts[self.rows])
         if self._facts is not None:
             chunk.recall(self._facts.open())
         return chunk
+
+    def select(self, rows: Array) -> StoredChunk:
+        """Some of the rows that there are."""
+        return StoredChunk(self.corpus, self.number, rows if self.rows is None else self.rows[rows])
 
     def remember(self, chunk: Chunk, scratch: Scratch) -> None:
         """Keep on disk what has been found out of the documents, where there is anything new."""

@@ -237,24 +237,19 @@ class FamilyEstimator(CountEstimator):
         self.engine = engine
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit by (weighted) maximum likelihood.
 
         Parameters
         ----------
-        X : documents x words counts (dense, sparse, frame or Corpus)
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
         y : ignored
-        sample_weight : array of shape (n_documents,), optional, by keyword
-            How many times each document counts; need not be whole.
-
-        Notes
-        -----
-        ``sample_weight`` is not spelled out in the signature because scikit-learn's check of it feeds fractions,
-        which are not counts; that weights equal repetition is among our own tests.
+        sample_weight : array-like of shape (n_documents,), optional
+            Number of times each document counts; need not be whole.
         """
         check_number("smoothing", self.smoothing)
         documents = self._place(X, reset=True)
-        resp = Assignment.single(check_weights(fit_params, documents.n_documents))
+        resp = Assignment.single(check_weights(sample_weight, documents.n_documents))
         if documents.sum(_weight_of_words, documents.split(resp.weights)) == 0:
             raise ValueError(f"every document is empty: {type(self).__name__} has nothing to learn from")
         warn_empty(documents.n_empty)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bursty.engines import Chunk, Documents
+from bursty.engines import Documents
 from bursty.storage import discard, read_tree, write_tree
 
 Array = np.ndarray[Any, Any]
@@ -83,12 +83,15 @@ class Keeper:
     _last: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def of(cls, estimator: Any, documents: Documents, classes: Mapping[str, type], y: Any = None) -> Keeper:
-        """For a fit of this estimator to these documents (and labels)."""
+    def of(
+        cls, estimator: Any, documents: Documents, classes: Mapping[str, type], y: Any = None, sample_weight: Any = None
+    ) -> Keeper:
+        """For a fit of this estimator to these documents (and labels, and weights)."""
         where = Checkpoint.of(estimator.checkpoint)
         if where is None:
             return cls(None)
-        owner = {"model": type(estimator).__name__, "documents": _fingerprint(documents), "labels": _described(y)}
+        owner = {"model": type(estimator).__name__, "documents": documents.fingerprint}
+        owner |= {name: _described(value) for name, value in (("labels", y), ("weights", sample_weight))}
         owner |= {
             name: _described(value) for name, value in estimator.get_params(deep=False).items() if name not in _FREE
         }
@@ -151,19 +154,6 @@ class Keeper:
                 UserWarning,
                 stacklevel=4,
             )
-
-
-def _fingerprint(documents: Documents) -> str:
-    """The same for the same documents, wherever they are."""
-    sums = list(documents.map(_checksum))
-    return f"{documents.n_documents} x {documents.n_words}, {zlib.crc32(np.array(sums, dtype=np.uint32).tobytes()):08x}"
-
-
-def _checksum(chunk: Chunk) -> int:
-    value = 0
-    for array in (chunk.indptr, chunk.indices, chunk.values):
-        value = zlib.crc32(np.ascontiguousarray(array).data, value)
-    return value
 
 
 def _described(value: Any) -> str:

@@ -20,11 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from bursty.engines import Chunk, Column, Documents, Resp, with_trace
+from bursty.engines import Chunk, Column, Documents, Resp, weighted, with_trace
 from bursty.families.base import Family, Parameters, Statistics
 from bursty.inference.runs import Trace
 from bursty.inference.stopping import RelativeChange, Rule
@@ -81,6 +82,11 @@ def responsibilities(
     with np.errstate(divide="ignore"):
         log_weights = np.log(state.weights)
     log_prob = family.log_prob(chunk, state.params)
+    return _share_out(log_prob, labels, log_weights, temperature)
+
+
+def _share_out(log_prob: Array, labels: Array | None, log_weights: Array, temperature: float) -> tuple[Array, Array]:
+    """Bayes' rule; ``log_prob`` becomes the posterior."""
     if labels is None or not np.any(labels >= 0):
         return posterior(log_prob, log_weights, temperature)
     known = np.flatnonzero(labels >= 0)
@@ -93,14 +99,45 @@ def responsibilities(
 
 
 def expect(
-    chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: State, temperature: float
+    chunk: Chunk,
+    labels: Array | None,
+    sample_weight: Array | None,
+    family: Family[Any, Any],
+    state: State,
+    temperature: float,
 ) -> Expectation:
     """E step on a chunk, and the statistics that the M step needs of it."""
     state = replace(state, params=state.params.rounded)
     resp, log_evidence = responsibilities(chunk, labels, family, state, temperature)
     finite = np.where(np.isfinite(log_evidence), log_evidence, 0.0)
-    weights = chunk.total(resp)
-    return Expectation(family.summarize(chunk, with_trace(resp, FLOOR)), weights, float(finite.sum()))
+    weights = chunk.total(weighted(resp, sample_weight))
+    stats = family.summarize(chunk, weighted(with_trace(resp, FLOOR), sample_weight))
+    return Expectation(stats, weights, float(weighted(finite, sample_weight).sum()))
+
+
+def label(chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: State) -> tuple[Array, ...]:
+    """The component of each document, its posterior, the log-evidence, and how far it is ahead of the next best.
+
+    The last is in log-likelihood, without the mixing weights.
+    """
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(state.weights)
+    log_prob = family.log_prob(chunk, state.params)
+    resp, log_evidence = _share_out(log_prob.copy(), labels, log_weights, 1.0)
+    found = resp.argmax(axis=1)
+    return found, resp.max(axis=1), log_evidence, lead(log_prob, found)
+
+
+def lead(log_prob: Array, labels: Array) -> Array:
+    """Log-probability of each document under its component less that under the best other (0 where there is none)."""
+    rows = np.arange(len(labels))
+    own = log_prob[rows, labels]
+    if log_prob.shape[1] == 1:
+        return own
+    others = log_prob.copy()
+    others[rows, labels] = -np.inf
+    with np.errstate(invalid="ignore"):  # impossible under all components
+        return np.nan_to_num(own - others.max(axis=1), nan=0.0, posinf=np.inf, neginf=-np.inf)
 
 
 def maximise(family: Family[Any, Any], expectation: Expectation, start: Parameters | None = None) -> State:
@@ -124,14 +161,21 @@ class Problem:
     labels: Column
     n_components: int
     perturbation: float
+    sample_weight: Array | None = None
+
+    @cached_property
+    def weights(self) -> Column:
+        """How often each document counts, as a column; None for each chunk where all count once."""
+        return self.documents.split(self.sample_weight)
 
     def statistics(self, resp: Resp) -> Any:
         """Statistics of all documents under given responsibilities."""
-        return self.documents.sum(self.family.summarize, self.documents.split(resp))
+        return self.documents.sum(self.family.summarize, self.documents.split(weighted(resp, self.sample_weight)))
 
     def expectation(self, state: State, temperature: float = 1.0) -> Expectation:
         """E step over all chunks."""
-        return self.documents.sum(expect, self.labels, family=self.family, state=state, temperature=temperature)
+        shared = {"family": self.family, "state": state, "temperature": temperature}
+        return self.documents.sum(expect, self.labels, self.weights, **shared)
 
 
 @dataclass

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from bursty.engines import Chunk, Column, Documents
+from bursty.engines import Chunk, Column, Documents, weighted
 from bursty.kernels import points as dense
 
 Array = np.ndarray[Any, Any]
@@ -27,18 +27,21 @@ N_ITERATIONS = 4
 OVERSAMPLING = 10
 
 
-def coordinates(documents: Documents, directions: Column, rank: int, rng: np.random.Generator) -> Column:
+def coordinates(
+    documents: Documents, directions: Column, rank: int, rng: np.random.Generator, weights: Column | None = None
+) -> Column:
     """Unit rows of the documents in the space of the ``rank`` leading singular vectors of their directions.
 
     ``directions`` has the value of every cell (see `spherical.tfidf_directions`). A document without direction is a row
     of zeros. Where the corpus has no more words or documents than that, the rank is theirs.
     """
+    columns = directions, documents.split(None) if weights is None else weights
     limit = min(documents.n_documents, documents.n_words)
     width = min(rank + OVERSAMPLING, limit)
     basis = rng.standard_normal((documents.n_words, width))
     for _ in range(N_ITERATIONS):
-        basis = documents.here(_orthonormal, documents.sum(_power, directions, basis=basis))
-    _, vectors = _leading(documents.sum(_gram, directions, basis=basis))
+        basis = documents.here(_orthonormal, documents.sum(_power, *columns, basis=basis))
+    _, vectors = _leading(documents.sum(_gram, *columns, basis=basis))
     basis = documents.here(dense.product, basis, vectors[:, :rank])
     return documents.keep(_unit_coordinates, directions, basis=basis)
 
@@ -60,14 +63,14 @@ def _leading(gram: Array) -> tuple[Array, Array]:
     return values[kept], vectors[:, kept]
 
 
-def _power(chunk: Chunk, directions: Array, basis: Array) -> Array:
+def _power(chunk: Chunk, directions: Array, weights: Array | None, basis: Array) -> Array:
     points = chunk.with_values(directions)
-    return points.sum_tokens(points.tokens(basis))
+    return points.sum_tokens(weighted(points.tokens(basis), weights))
 
 
-def _gram(chunk: Chunk, directions: Array, basis: Array) -> Array:
+def _gram(chunk: Chunk, directions: Array, weights: Array | None, basis: Array) -> Array:
     rows = chunk.with_values(directions).tokens(basis)
-    return dense.outer(rows, rows)
+    return dense.outer(weighted(rows, weights), rows)
 
 
 def _unit_coordinates(chunk: Chunk, directions: Array, basis: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bursty.engines import Chunk, Column, Documents
+from bursty.engines import Chunk, Column, Documents, weighted
 from bursty.families.base import Statistics
 from bursty.kernels import points as dense
 
@@ -33,43 +33,55 @@ class _Step(Statistics):
 
 
 def kmeans(
-    documents: Documents, points: Column, n_clusters: int, rng: np.random.Generator, n_runs: int, max_iter: int
+    documents: Documents,
+    points: Column,
+    n_clusters: int,
+    rng: np.random.Generator,
+    n_runs: int,
+    max_iter: int,
+    weights: Column | None = None,
 ) -> Column:
     """Label of each document: the best of several runs, each of at most so many steps."""
-    sample = _sample(documents, points, max(SAMPLE, SAMPLE_PER_CLUSTER * n_clusters), rng)
-    runs = (documents.here(_run, sample, n_clusters, rng, max_iter) for _ in range(n_runs))
+    weights = documents.split(None) if weights is None else weights
+    sample = _sample(documents, points, weights, max(SAMPLE, SAMPLE_PER_CLUSTER * n_clusters), rng)
+    runs = (documents.here(_run, *sample, n_clusters, rng, max_iter) for _ in range(n_runs))
     centres, _ = max(runs, key=lambda run: run[1])
     labels = documents.keep(_unlabelled)
     for _ in range(max_iter):
-        labels, step = documents.keep_and_sum(_nearest, points, labels, centres=centres)
-        if step.moved == 0 or len(sample) == documents.n_documents:
+        labels, step = documents.keep_and_sum(_nearest, points, labels, weights, centres=centres)
+        if step.moved == 0 or len(sample[0]) == documents.n_documents:
             break
         centres = _means(step.sums, centres)
     return labels
 
 
-def _sample(documents: Documents, points: Column, size: int, rng: np.random.Generator) -> Array:
-    """Points of a random sample of the documents, in this process; of all, where they are few."""
+def _sample(
+    documents: Documents, points: Column, weights: Column, size: int, rng: np.random.Generator
+) -> tuple[Array, Array | None]:
+    """Points (and weights) of a random sample of the documents, in this process; of all, where they are few."""
     if documents.n_documents <= size:
-        return documents.gather(points)
+        return documents.gather(points), None if weights[0] is None else documents.gather(weights)
     chosen = np.sort(rng.choice(documents.n_documents, size=size, replace=False))
     ends = np.cumsum([chunk.documents for chunk in documents.sizes])
     parts = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
     rows = [part - start for part, start in zip(parts, documents.offsets, strict=True)]
-    return documents.collect(_rows, points, rows)
+    own = None if weights[0] is None else documents.collect(_rows, weights, rows)
+    return documents.collect(_rows, points, rows), own
 
 
 def _rows(chunk: Chunk, points: Array, rows: Array) -> Array:
     return np.ascontiguousarray(points[rows])
 
 
-def _run(points: Array, n_clusters: int, rng: np.random.Generator, max_iter: int) -> tuple[Array, float]:
+def _run(
+    points: Array, weights: Array | None, n_clusters: int, rng: np.random.Generator, max_iter: int
+) -> tuple[Array, float]:
     """Centres (R x K) of one run, and the mean cosine of the points with theirs."""
-    centres = _far_apart(points, n_clusters, rng)
+    centres = _far_apart(points, weights, n_clusters, rng)
     last = np.full(len(points), -1, dtype=np.int32)
     cosine = -1.0
     for _ in range(max_iter):
-        last, step = _assign(points, last, centres)
+        last, step = _assign(points, last, weights, centres)
         cosine = step.cosine / len(points)
         if step.moved == 0:
             break
@@ -77,12 +89,12 @@ def _run(points: Array, n_clusters: int, rng: np.random.Generator, max_iter: int
     return centres, cosine
 
 
-def _far_apart(points: Array, n_clusters: int, rng: np.random.Generator) -> Array:
+def _far_apart(points: Array, weights: Array | None, n_clusters: int, rng: np.random.Generator) -> Array:
     """Points drawn one by one, with chances in proportion to their squared distance from those drawn before."""
     centres = np.empty((points.shape[1], n_clusters))
     distances = np.full(len(points), 2.0)
     for k in range(n_clusters):
-        sums = np.cumsum(distances)
+        sums = np.cumsum(weighted(distances, weights))
         if sums[-1] <= 0:  # every point is a centre
             sums = np.arange(1.0, len(points) + 1)
         place = min(int(np.searchsorted(sums, rng.random() * sums[-1], side="right")), len(points) - 1)
@@ -96,15 +108,15 @@ def _unlabelled(chunk: Chunk) -> Array:
     return np.full(chunk.n_documents, -1, dtype=np.int32)
 
 
-def _nearest(chunk: Chunk, points: Array, last: Array, centres: Array) -> tuple[Array, _Step]:
-    return _assign(points, last, centres)
+def _nearest(chunk: Chunk, points: Array, last: Array, weights: Array | None, centres: Array) -> tuple[Array, _Step]:
+    return _assign(points, last, weights, centres)
 
 
-def _assign(points: Array, last: Array, centres: Array) -> tuple[Array, _Step]:
+def _assign(points: Array, last: Array, weights: Array | None, centres: Array) -> tuple[Array, _Step]:
     labels, cosines = dense.nearest(points, centres)
     sums = np.zeros((centres.shape[1], centres.shape[0]))
-    dense.sum_by_label(points, labels, sums)
-    return labels, _Step(sums, float(cosines.sum()), int(np.count_nonzero(labels != last)))
+    dense.sum_by_label(weighted(points, weights).astype(points.dtype, copy=False), labels, sums)
+    return labels, _Step(sums, float(weighted(cosines, weights).sum()), int(np.count_nonzero(labels != last)))
 
 
 def _means(sums: Array, centres: Array) -> Array:

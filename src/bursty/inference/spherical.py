@@ -14,16 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from bursty.engines import Assignment, Chunk, Column, Documents
+from bursty.engines import Assignment, Chunk, Column, Documents, weighted
 from bursty.families.base import Statistics
 
 Array = np.ndarray[Any, Any]
 
 
-def tfidf_directions(documents: Documents) -> Column:
+def tfidf_directions(documents: Documents, sample_weight: Array | None = None) -> Column:
     """Values of the documents' cells as unit vectors of sublinear tf-idf; empty documents stay empty."""
-    df = documents.sum(Chunk.document_frequency)
-    return documents.keep(_directions, idf=1.0 + np.log((1.0 + documents.n_documents) / (1.0 + df)))
+    if sample_weight is None:
+        df, n_documents = documents.sum(Chunk.document_frequency), float(documents.n_documents)
+    else:
+        resp = documents.split(Assignment.single(sample_weight))
+        df, n_documents = documents.sum(Chunk.sum_by_word, resp)[:, 0], float(sample_weight.sum())
+    return documents.keep(_directions, idf=1.0 + np.log((1.0 + n_documents) / (1.0 + df)))
 
 
 def hellinger_directions(documents: Documents) -> Column:
@@ -54,14 +58,20 @@ class _Step(Statistics):
 
 
 def spherical_kmeans(
-    documents: Documents, directions: Column, n_clusters: int, rng: np.random.Generator, max_iter: int = 20
+    documents: Documents,
+    directions: Column,
+    n_clusters: int,
+    rng: np.random.Generator,
+    weights: Column | None = None,
+    max_iter: int = 20,
 ) -> tuple[Column, float]:
-    """Label of each document, and the mean cosine with its centre."""
-    centres = _far_apart(documents, directions, n_clusters, rng)
+    """Label of each document, and the (weighted) mean cosine with its centre."""
+    weights = documents.split(None) if weights is None else weights
+    centres = _far_apart(documents, directions, n_clusters, rng, weights)
     labels = documents.keep(_unknown)
     cosine = 0.0
     for _ in range(max_iter):
-        labels, step = documents.keep_and_sum(_nearest, directions, labels, centres=centres)
+        labels, step = documents.keep_and_sum(_nearest, directions, labels, weights, centres=centres)
         cosine = step.cosine / documents.n_documents
         if step.moved == 0:
             break
@@ -74,34 +84,50 @@ def _unknown(chunk: Chunk) -> Array:
     return np.full(chunk.n_documents, -1, dtype=np.int32)
 
 
-def _nearest(chunk: Chunk, directions: Array, last: Array, centres: Array) -> tuple[Array, _Step]:
+def _nearest(
+    chunk: Chunk, directions: Array, last: Array, weights: Array | None, centres: Array
+) -> tuple[Array, _Step]:
     points = chunk.with_values(directions)
     cosines = points.tokens(centres)
     labels = cosines.argmax(axis=1).astype(np.int32)
-    sums = points.sum_tokens(Assignment(labels, centres.shape[1], np.ones(len(labels))))
-    own = cosines[np.arange(len(labels)), labels]
+    ones = np.ones(len(labels))
+    sums = points.sum_tokens(Assignment(labels, centres.shape[1], weighted(ones, weights)))
+    own = weighted(cosines[np.arange(len(labels)), labels], weights)
     return labels, _Step(sums, float(own.sum()), int(np.count_nonzero(labels != last)))
 
 
-def _far_apart(documents: Documents, directions: Column, n_clusters: int, rng: np.random.Generator) -> Array:
-    """Documents drawn one by one, with chances in proportion to their squared distance from those drawn before."""
+def _far_apart(
+    documents: Documents, directions: Column, n_clusters: int, rng: np.random.Generator, weights: Column
+) -> Array:
+    """Documents drawn one by one, with chances in proportion to their squared distance from those drawn before (times
+    their weight)."""
     ends = np.cumsum([size.documents for size in documents.sizes])
-    first = int(rng.integers(documents.n_documents))
-    chunk = int(np.searchsorted(ends, first, side="right"))
-    row = first - (int(ends[chunk - 1]) if chunk else 0)
-    centres = [documents.at(chunk, _direction, directions, row=row)]
     distances = documents.keep(_farthest)
+    if weights[0] is None:
+        first = int(rng.integers(documents.n_documents))
+        chunk = int(np.searchsorted(ends, first, side="right"))
+        row = first - (int(ends[chunk - 1]) if chunk else 0)
+    else:
+        chunk, row = _draw(documents, distances, weights, rng, ends)
+    centres = [documents.at(chunk, _direction, directions, row=row)]
     for _ in range(n_clusters - 1):
         distances = documents.keep(_distances, directions, distances, centre=centres[-1])
-        sums = np.cumsum(np.concatenate(list(documents.map(_total, distances))))
-        even = sums[-1] == 0  # all documents are centres: any of them
-        sums = ends.astype(np.float64) if even else sums
-        goal = rng.random() * sums[-1]
-        chunk = min(int(np.searchsorted(sums, goal, side="right")), len(sums) - 1)
-        rest = goal - (sums[chunk - 1] if chunk else 0.0)
-        row = documents.at(chunk, _drawn, distances, goal=rest, even=even)
+        chunk, row = _draw(documents, distances, weights, rng, ends)
         centres.append(documents.at(chunk, _direction, directions, row=row))
     return np.ascontiguousarray(np.stack(centres, axis=1))
+
+
+def _draw(
+    documents: Documents, distances: Column, weights: Column, rng: np.random.Generator, ends: Array
+) -> tuple[int, int]:
+    """A chunk and a row in it."""
+    sums = np.cumsum(np.concatenate(list(documents.map(_total, distances, weights))))
+    even = sums[-1] == 0  # all documents are centres: any of them
+    sums = ends.astype(np.float64) if even else sums
+    goal = rng.random() * sums[-1]
+    chunk = min(int(np.searchsorted(sums, goal, side="right")), len(sums) - 1)
+    rest = goal - (sums[chunk - 1] if chunk else 0.0)
+    return chunk, documents.at(chunk, _drawn, distances, weights, goal=rest, even=even)
 
 
 def _farthest(chunk: Chunk) -> Array:
@@ -120,11 +146,11 @@ def _distances(chunk: Chunk, directions: Array, distances: Array, centre: Array)
     return np.minimum(distances, np.maximum(2.0 - 2.0 * cosine, 0.0))
 
 
-def _total(chunk: Chunk, distances: Array) -> Array:
-    return np.cumsum(distances)[-1:]
+def _total(chunk: Chunk, distances: Array, weights: Array | None) -> Array:
+    return np.cumsum(weighted(distances, weights))[-1:]
 
 
-def _drawn(chunk: Chunk, distances: Array, goal: float, even: bool) -> int:
+def _drawn(chunk: Chunk, distances: Array, weights: Array | None, goal: float, even: bool) -> int:
     """The document at this place of the chunk's cumulated distances."""
-    sums = np.cumsum(np.ones_like(distances) if even else distances)
+    sums = np.cumsum(np.ones_like(distances) if even else weighted(distances, weights))
     return min(int(np.searchsorted(sums, goal, side="right")), len(sums) - 1)

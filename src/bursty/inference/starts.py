@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bursty.engines import Assignment, Chunk, Column
+from bursty.engines import Assignment, Chunk, Column, weighted
 from bursty.families.base import Family, Statistics
 from bursty.inference import lsa, points
 from bursty.inference.em import FLOOR, Problem, State
@@ -42,15 +42,15 @@ def kmeans(problem: Problem, rng: np.random.Generator) -> State:
     """The best of several runs of spherical k-means on tf-idf, softened."""
     documents, n_components = problem.documents, problem.n_components
     n_runs = int(np.clip(KMEANS_WORK / (documents.n_cells * n_components), 2, KMEANS_RUNS))
-    directions = tfidf_directions(documents)
-    runs = (spherical_kmeans(documents, directions, n_components, rng) for _ in range(n_runs))
+    directions = tfidf_directions(documents, problem.sample_weight)
+    runs = (spherical_kmeans(documents, directions, n_components, rng, problem.weights) for _ in range(n_runs))
     labels, _ = max(runs, key=lambda run: run[1])
     return _softened(problem, labels)
 
 
 def in_tfidf_space(problem: Problem, rng: np.random.Generator) -> State:
     """The best of many runs of spherical k-means in the space of the leading singular vectors of tf-idf, softened."""
-    return _in_space(problem, tfidf_directions(problem.documents), rng)
+    return _in_space(problem, tfidf_directions(problem.documents, problem.sample_weight), rng)
 
 
 def in_hellinger_space(problem: Problem, rng: np.random.Generator) -> State:
@@ -60,14 +60,16 @@ def in_hellinger_space(problem: Problem, rng: np.random.Generator) -> State:
 
 def _in_space(problem: Problem, directions: Column, rng: np.random.Generator) -> State:
     documents, n_components = problem.documents, problem.n_components
-    where = lsa.coordinates(documents, directions, max(SPACE_RANK, n_components), rng)
-    return _softened(problem, points.kmeans(documents, where, n_components, rng, SPACE_RUNS, points.MAX_ITER))
+    where = lsa.coordinates(documents, directions, max(SPACE_RANK, n_components), rng, problem.weights)
+    size = SPACE_RUNS, points.MAX_ITER
+    return _softened(problem, points.kmeans(documents, where, n_components, rng, *size, problem.weights))
 
 
 def _softened(problem: Problem, labels: Column) -> State:
     """The M step of responsibilities that trust a labelling, but not fully."""
     documents, n_components = problem.documents, problem.n_components
-    softened = documents.sum(_summarize_softened, labels, family=problem.family, n_components=n_components)
+    shared = {"family": problem.family, "n_components": n_components}
+    softened = documents.sum(_summarize_softened, labels, problem.weights, **shared)
     return _begin(problem, softened.stats, softened.resp)
 
 
@@ -86,7 +88,9 @@ def labelled(problem: Problem, labels: Array, rng: np.random.Generator) -> State
     """
     resp = rng.dirichlet(np.full(problem.n_components, 5.0), size=len(labels))
     known = np.flatnonzero(labels >= 0)
-    resp *= len(known) / max(1, len(labels) - len(known))
+    heavy = weighted((labels >= 0).astype(np.float64), problem.sample_weight).sum()
+    others = weighted((labels < 0).astype(np.float64), problem.sample_weight).sum()
+    resp *= heavy / max(1.0, others)
     resp[known] = 0.0
     resp[known, labels[known]] = 1.0
     return from_responsibilities(problem, resp)
@@ -94,7 +98,7 @@ def labelled(problem: Problem, labels: Array, rng: np.random.Generator) -> State
 
 def from_responsibilities(problem: Problem, resp: Array) -> State:
     """The M step of given responsibilities."""
-    return _begin(problem, problem.statistics(resp), resp.sum(axis=0))
+    return _begin(problem, problem.statistics(resp), weighted(resp, problem.sample_weight).sum(axis=0))
 
 
 def _begin(problem: Problem, stats: Statistics, resp: Array) -> State:
@@ -110,8 +114,10 @@ class _Softened(Statistics):
     resp: Array
 
 
-def _summarize_softened(chunk: Chunk, labels: Array, family: Family[Any, Any], n_components: int) -> _Softened:
-    resp = soften(labels, n_components)
+def _summarize_softened(
+    chunk: Chunk, labels: Array, sample_weight: Array | None, family: Family[Any, Any], n_components: int
+) -> _Softened:
+    resp = weighted(soften(labels, n_components), sample_weight)
     return _Softened(family.summarize(chunk, resp), resp.sum(axis=0))
 
 

@@ -36,11 +36,11 @@ class Stream:
         """From the statistics of the first documents."""
         return cls(stats * (1.0 / n_documents), n_documents)
 
-    def mix(self, stats: Statistics, n_documents: int) -> Stream:
-        """With the statistics of one more chunk."""
+    def mix(self, stats: Statistics, n_documents: float) -> Stream:
+        """With the statistics of one more chunk, and the weight of its documents."""
         step = (self.n_chunks + 3.0) ** -0.6
         mean = self.mean * (1.0 - step) + stats * (step / n_documents)
-        return Stream(mean, self.n_documents + n_documents, self.n_chunks + 1)
+        return Stream(mean, self.n_documents + int(n_documents), self.n_chunks + 1)
 
     def pack(self) -> dict[str, Any]:
         """All of it in plain values and sparse tables, without what is forgotten."""

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from bursty.engines import Documents
+from bursty.estimator import CountEstimator
+from bursty.inference.em import lead
 from bursty.models.summary import example_names, summary_frame
 
 Array = np.ndarray[Any, Any]
 
 
-class ClusterReading:
-    """Methods of a fitted mixture that tell a person what it found.
+class ClusterReading(CountEstimator):
+    """Methods of a fitted clustering that tell a person what it found.
+
+    What it says of the documents of the fit is kept, so that they need not be scored again.
 
     Attributes
     ----------
+    labels_ : ndarray of shape (n_documents,)
+        The cluster of each document.
+    probabilities_ : ndarray of shape (n_documents,)
+        Posterior probability of that cluster.
     sizes_ : ndarray of shape (n_components,)
         Documents of each cluster.
     confidence_ : ndarray of shape (n_components,)
@@ -26,10 +36,21 @@ class ClusterReading:
     components_: Array
     weights_: Array
 
-    def _read_clusters(self, labels: Array, posterior: Array) -> None:
+    @abstractmethod
+    def predict_proba(self, X: Any) -> Array:
+        """Posterior of each cluster for each document."""
+
+    @abstractmethod
+    def _component_log_prob(self, documents: Documents) -> Array:
+        """Log-probability of each document under each component."""
+
+    def _read_clusters(self, documents: Documents, labels: Array, probabilities: Array, leads: Array) -> None:
+        """Keep what was found; ``leads`` says how much better its cluster explains a document than the next best."""
         n_components = len(self.weights_)
+        self.labels_, self.probabilities_ = labels, probabilities
+        self._leads, self._fitted_on = leads, documents.fingerprint
         self.sizes_ = np.bincount(labels, minlength=n_components)
-        sums = np.bincount(labels, weights=posterior, minlength=n_components)
+        sums = np.bincount(labels, weights=probabilities, minlength=n_components)
         self.confidence_ = np.divide(sums, self.sizes_, out=np.full(n_components, np.nan), where=self.sizes_ > 0)
 
     def top_words(self, n: int = 10, by: str = "discriminative") -> list[list[str]]:
@@ -95,10 +116,25 @@ class ClusterReading:
         Ranked by how much better their cluster explains them than the next best, in log-likelihood over the root of
         their length: long documents are not preferred just for being long.
         """
-        log_prob, lengths = self._component_log_prob(X)  # type: ignore[attr-defined]  # the model has it
-        labels = log_prob.argmax(axis=1)
-        ordered = np.sort(log_prob, axis=1)
-        margin = ordered[:, -1] - (ordered[:, -2] if log_prob.shape[1] > 1 else 0.0)
-        rank = margin / np.sqrt(np.maximum(lengths, 1.0))
-        members = [np.flatnonzero((labels == k) & (lengths > 0)) for k in range(log_prob.shape[1])]
+        documents = self._place(X)
+        if self.fitted_on(documents):
+            labels, leads = self.labels_, self._leads
+        else:
+            log_prob = self._component_log_prob(documents)
+            labels = log_prob.argmax(axis=1)
+            leads = lead(log_prob, labels)
+        lengths = documents.lengths
+        rank = leads / np.sqrt(np.maximum(lengths, 1.0))
+        members = [np.flatnonzero((labels == k) & (lengths > 0)) for k in range(len(self.weights_))]
         return [rows[np.argsort(-rank[rows], kind="stable")[:n]] for rows in members]
+
+    def label_documents(self, X: Any) -> tuple[Array, Array]:
+        """Cluster of each document, and its posterior probability.
+
+        For the documents of the fit these are ``labels_`` and ``probabilities_``, and nothing is computed.
+        """
+        documents = self._place(X)
+        if self.fitted_on(documents):
+            return self.labels_, self.probabilities_
+        posterior = self.predict_proba(documents)
+        return posterior.argmax(axis=1), posterior.max(axis=1)

@@ -18,8 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import Chunk, Documents
-from bursty.estimator import CountEstimator, check_lengths, check_number, check_whole, generator
+from bursty.engines import Documents
+from bursty.estimator import check_lengths, check_number, check_whole, generator
 from bursty.families.base import check_perplexity, classes_of_families, get_family
 from bursty.inference import em
 from bursty.inference.checkpoint import Checkpoint, Keeper
@@ -30,6 +30,7 @@ from bursty.inference.stream import Stream
 from bursty.models.clusters import ClusterReading
 from bursty.models.selection import DEFAULT_KS, Selection, select
 from bursty.progress import progress
+from bursty.validation import check_weights
 
 Array = np.ndarray[Any, Any]
 
@@ -37,7 +38,7 @@ Array = np.ndarray[Any, Any]
 _KEPT = {"State": em.State}
 
 
-class Mixture(ClusterReading, DensityMixin, CountEstimator):
+class Mixture(DensityMixin, ClusterReading):
     """Clusters of documents, by EM for a mixture of multinomial, DCM, EDCM or von Mises-Fisher components.
 
     Parameters
@@ -89,6 +90,10 @@ class Mixture(ClusterReading, DensityMixin, CountEstimator):
         The parameters of the components: theta, alpha, beta or mu.
     n_iter_ : int
         Iterations, all phases together.
+    probabilities_ : ndarray of shape (n_documents,)
+        Its posterior probability.
+    log_likelihood_ : ndarray of shape (n_documents,)
+        Log-likelihood of each document.
     lower_bound_ : float
         Mean log-likelihood of a document.
     converged_ : bool
@@ -139,23 +144,26 @@ class Mixture(ClusterReading, DensityMixin, CountEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters.
 
         Parameters
         ----------
-        X : documents x words counts (dense, sparse, frame or Corpus)
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
         y : array of shape (n_documents,), optional
             Labels of some documents, -1 for the others (semi-supervised EM: labelled documents stay in the component
             of their label, and EM starts from them unless ``init`` is an array). A y without any -1 is ignored, as
             clustering does.
+        sample_weight : array-like of shape (n_documents,), optional
+            Number of times each document counts; need not be whole. Documents of weight 0 get a label all the same.
         """
         schedule = self._check_parameters()
         documents = self._place_to_fit(X, "there is nothing to cluster")
+        weights = None if sample_weight is None else check_weights(sample_weight, documents.n_documents)
         rng = generator(self.random_state)
         labels = self._known_labels(y, documents.n_documents)
-        problem = self._problem(documents, labels, self._choose_n_components(X, documents.n_documents))
-        keeper = Keeper.of(self, documents, classes_of_families() | _KEPT, y)
+        problem = self._problem(documents, labels, weights, self._choose_n_components(documents, weights))
+        keeper = Keeper.of(self, documents, classes_of_families() | _KEPT, y, weights)
         outcome = self._run(problem, labels, rng, schedule, keeper)
         best = outcome.best
         if outcome.interrupted:
@@ -176,25 +184,27 @@ class Mixture(ClusterReading, DensityMixin, CountEstimator):
             keeper.done()
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> Array:
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Find the clusters and give each document's."""
-        return self.fit(X, y).labels_
+        return self.fit(X, y, sample_weight).labels_
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from a chunk of a stream: online EM with a step that decays as (t + 2)^-0.6.
 
         The first call fits its documents as `fit` does, so give it enough of them; the following ones mix their
         statistics into those of the stream and update the components once.
         """
         if not hasattr(self, "_state"):
-            return self.fit(X, y)
+            return self.fit(X, y, sample_weight)
         documents = self._place(X)
+        weights = None if sample_weight is None else check_weights(sample_weight, documents.n_documents)
         labels = self._known_labels(y, documents.n_documents)
-        problem = self._problem(documents, labels, len(self.weights_))
+        problem = self._problem(documents, labels, weights, len(self.weights_))
         if self._n_batches == 0:
             self._running = self._running * (1.0 / float(self._running.resp.sum()))
         stream = Stream(self._running, 0, self._n_batches)
-        stream = stream.mix(problem.expectation(self._state), documents.n_documents)
+        n_documents = documents.n_documents if weights is None else float(weights.sum())
+        stream = stream.mix(problem.expectation(self._state), n_documents)
         self._running, self._n_batches = stream.mean, stream.n_chunks
         self._finish(problem, documents.here(em.maximise, problem.family, self._running), self._running)
         return self
@@ -253,9 +263,11 @@ class Mixture(ClusterReading, DensityMixin, CountEstimator):
         usual = 1e-6 if isinstance(self.init, str) and self.init == "perturb" else 1e-5
         return em.Schedule.checked(self.temperatures, self.max_iter, usual if self.tol is None else self.tol)
 
-    def _choose_n_components(self, X: Any, n_documents: int) -> int:
+    def _choose_n_components(self, documents: Documents, weights: Array | None) -> int:
+        n_documents = documents.n_documents
         if self.n_components == "auto":
-            self.selection_: Selection = select(self, X, [k for k in DEFAULT_KS if k <= n_documents // 2] or [1])
+            ks = [k for k in DEFAULT_KS if k <= n_documents // 2] or [1]
+            self.selection_: Selection = select(self, documents, ks, sample_weight=weights)
             return self.selection_.n_components
         if self.n_components > n_documents:  # type: ignore[operator]  # a number by now
             raise ValueError(
@@ -284,9 +296,9 @@ class Mixture(ClusterReading, DensityMixin, CountEstimator):
     def _integer(self, X: Any = None) -> bool:
         return get_family(self.family).integer
 
-    def _problem(self, documents: Documents, labels: Array | None, n_components: int) -> Problem:
+    def _problem(self, documents: Documents, labels: Array | None, weights: Array | None, n_components: int) -> Problem:
         family = get_family(self.family)
-        return Problem(documents, family, documents.split(labels), n_components, float(self.perturbation))
+        return Problem(documents, family, documents.split(labels), n_components, float(self.perturbation), weights)
 
     def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "_state")
@@ -331,19 +343,17 @@ class Mixture(ClusterReading, DensityMixin, CountEstimator):
             self._state = state
         self.weights_ = state.weights
         self.components_ = self._state.params.table.T
-        labels, posterior, log_evidence = documents.collect(_label, problem.labels, family=family, state=self._state)
-        self.lower_bound_ = float(np.mean(log_evidence))
-        self.labels_ = labels
-        self._read_clusters(labels, posterior)
+        found = documents.collect(em.label, problem.labels, family=family, state=self._state)
+        labels, probabilities, self.log_likelihood_, leads = found
+        self.lower_bound_ = float(np.average(self.log_likelihood_, weights=problem.sample_weight))
+        self._read_clusters(documents, labels, probabilities, leads)
 
     def _smooth(self, smoothing: float) -> None:
         """Components as they would be with another amount of smoothing."""
         self._state = em.smoothed(get_family(self.family), self._running, self._state, smoothing)
 
-    def _component_log_prob(self, X: Any) -> tuple[Array, Array]:
-        """Log-probability of each document under each component, and the documents' lengths."""
-        documents = self._place(X)
-        return documents.collect(get_family(self.family).log_prob, params=self._state.params), documents.lengths
+    def _component_log_prob(self, documents: Documents) -> Array:
+        return documents.collect(get_family(self.family).log_prob, params=self._state.params)
 
     def _posterior(self, X: Any, normalized: bool = False) -> tuple[Array, Array]:
         family = get_family(self.family)
@@ -386,13 +396,6 @@ def select_components(X: Any, ks: Any = None, criterion: str = "heldout", cv: in
         The table (number, score, standard error) and the choice, ``n_components``.
     """
     mixture = Mixture(**parameters)
-    n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
-    return select(
-        mixture, X, list(ks) if ks is not None else [k for k in DEFAULT_KS if k <= n_documents // 2], criterion, cv
-    )
-
-
-def _label(chunk: Chunk, known: Array | None, family: Any, state: em.State) -> tuple[Array, Array, Array]:
-    """The component of each document, its posterior, the log-evidence."""
-    resp, log_evidence = em.responsibilities(chunk, known, family, state)
-    return resp.argmax(axis=1), resp.max(axis=1), log_evidence
+    documents = mixture._place(X, reset=True)
+    ks = [k for k in DEFAULT_KS if k <= documents.n_documents // 2] if ks is None else list(ks)
+    return select(mixture, documents, ks, criterion, cv)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from bursty.validation import check_counts
+from bursty.engines import Documents
 
 Array = np.ndarray[Any, Any]
 
@@ -40,20 +40,27 @@ class Selection:
         return "\n".join(rows)
 
 
-def select(mixture: Any, X: Any, ks: Sequence[int], criterion: str = "heldout", cv: int = 3) -> Selection:
-    """Compare numbers of components for a mixture (which is not changed)."""
-    counts = check_counts(X, integer=False)
-    numbers = np.unique(np.asarray(ks, dtype=int))
-    if len(numbers) == 0 or numbers[0] < 1 or numbers[-1] > counts.shape[0]:
-        raise ValueError(f"ks must be whole numbers from 1 to the number of documents ({counts.shape[0]}), not {ks!r}")
+def select(
+    mixture: Any,
+    documents: Documents,
+    ks: Sequence[int],
+    criterion: str = "heldout",
+    cv: int = 3,
+    sample_weight: Array | None = None,
+) -> Selection:
+    """Compare numbers of components for a mixture (which is not changed) of documents, wherever these are."""
+    n_documents, numbers = documents.n_documents, np.unique(np.asarray(ks, dtype=int))
+    if len(numbers) == 0 or numbers[0] < 1 or numbers[-1] > n_documents:
+        raise ValueError(f"ks must be whole numbers from 1 to the number of documents ({n_documents}), not {ks!r}")
+    weights = np.ones(n_documents) if sample_weight is None else sample_weight
     if criterion == "heldout":
-        if not 2 <= cv <= counts.shape[0]:
-            raise ValueError(f"cv must be from 2 to the number of documents ({counts.shape[0]}), not {cv!r}")
-        table = np.array([_held_out(mixture, counts, k, cv) for k in numbers])
-        return _fewest(numbers, table)
+        if not 2 <= cv <= n_documents:
+            raise ValueError(f"cv must be from 2 to the number of documents ({n_documents}), not {cv!r}")
+        table = np.array([_held_out(mixture, documents, weights, k, cv) for k in numbers])
+        return _fewest(numbers, table[:, weights > 0])
     if criterion not in ("bic", "icl"):
         raise ValueError(f'criterion must be "heldout", "bic" or "icl", not {criterion!r}')
-    scores = np.array([_information(mixture, counts, k, criterion) for k in numbers])
+    scores = np.array([_information(mixture, documents, k, criterion) for k in numbers])
     return Selection(criterion, numbers, scores, np.zeros(len(scores)), int(numbers[np.argmax(scores)]))
 
 
@@ -78,29 +85,31 @@ def _fewest(numbers: Array, table: Array) -> Selection:
     return Selection("heldout", numbers, scores, errors, int(numbers[last]))
 
 
-def _held_out(mixture: Any, counts: Any, k: int, cv: int) -> Array:
+def _held_out(mixture: Any, documents: Documents, weights: Array, k: int, cv: int) -> Array:
     """Log-likelihood of each document under the mixture of the other folds, with the smoothing that is best for all.
 
     How much components have to take in from the corpus depends on how few documents they have. With one amount for
     all numbers, the best number would be the one it suits.
     """
-    scores = np.full((len(SMOOTHINGS), counts.shape[0]), -np.inf)
-    for train, test in KFold(cv, shuffle=True, random_state=0).split(counts):
-        model = clone(mixture).set_params(n_components=int(min(k, len(train)))).fit(counts[train])
+    scores = np.full((len(SMOOTHINGS), documents.n_documents), -np.inf)
+    for train, test in KFold(cv, shuffle=True, random_state=0).split(weights):
+        learned, held = (documents.select(np.isin(np.arange(len(weights)), rows)) for rows in (train, test))
+        own = None if np.all(weights == 1.0) else weights[train]
+        model = clone(mixture).set_params(n_components=int(min(k, len(train)))).fit(learned, sample_weight=own)
         for row, smoothing in zip(scores, SMOOTHINGS, strict=True):
             model._smooth(smoothing)
-            row[test] = model.score_samples(counts[test])
+            row[test] = model.score_samples(held)
     impossible = ~np.isfinite(scores)
     scores[impossible] = np.min(scores[~impossible], initial=0.0)
-    return scores[np.argmax(scores.mean(axis=1))]
+    return scores[np.argmax(np.average(scores, axis=1, weights=weights))]
 
 
-def _information(mixture: Any, counts: Any, k: int, criterion: str) -> float:
+def _information(mixture: Any, documents: Documents, k: int, criterion: str) -> float:
     """BIC or ICL, as gain a document: log-likelihood less the price of the parameters (and of doubt)."""
-    model = clone(mixture).set_params(n_components=int(k)).fit(counts)
-    n_documents, n_words = counts.shape
+    model = clone(mixture).set_params(n_components=int(k)).fit(documents)
+    n_documents, n_words = documents.n_documents, documents.n_words
     score = model.lower_bound_ - 0.5 * (k * n_words + k - 1) * np.log(n_documents) / n_documents
     if criterion == "icl":
-        resp = model.predict_proba(counts)
+        resp = model.predict_proba(documents)
         score += float(np.sum(resp * np.log(np.maximum(resp, 1e-300)))) / n_documents
     return score

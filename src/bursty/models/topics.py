@@ -175,7 +175,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._seed, self.trace_ = best.chains.seed, best.trace.arrays()
         self.n_iter_, self.converged_ = len(best.trace), best.converged
         self._finish(best.chains, result.params, result.stats, result.doc_topic)
-        self._stream = Stream.begin(result.stats, documents.n_documents).pack()
+        self._stream, self._fitted_on = Stream.begin(result.stats, documents.n_documents).pack(), documents.fingerprint
         if result.interrupted:
             warn_interrupted(self.n_iter_, "Set warm_start=True and call fit again to go on")
         elif not self.converged_ and self.tol > 0:
@@ -218,7 +218,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         stream = Stream.unpack(self._statistics, self._stream).mix(stats, documents.n_documents)
         stats = method.of_stream(stream.mean, stream.n_documents)
         self._finish(chains, documents.here(method.update, stats, self._params), stats, doc_topic)
-        self._stream = stream.pack()
+        self._stream, self._fitted_on = stream.pack(), documents.fingerprint
         return self
 
     def _check_parameters(self) -> mcem.Schedule:

@@ -22,8 +22,6 @@ Array = np.ndarray[Any, Any]
 WORDS = 12
 CORE_DOCUMENTS = 5
 MOST_LABELS = 24
-#: Documents are taken for those of the fit if so many of them are predicted to be where the fit put them.
-SAME_DOCUMENTS = 0.9
 
 
 @dataclass(frozen=True)
@@ -41,12 +39,8 @@ class Clusters:
         model, corpus = source.model, source.corpus
         confidence = None
         labels = np.asarray(model.labels_)
-        if corpus is not None and hasattr(model, "predict_proba"):
-            posterior = model.predict_proba(corpus)
-            predicted, confidence = posterior.argmax(axis=1), posterior.max(axis=1)
-            # A sampler's labels of the fit are those of its chain, which prediction need not give back exactly.
-            if len(labels) != len(predicted) or np.mean(labels == predicted) < SAME_DOCUMENTS:
-                labels = predicted
+        if corpus is not None and hasattr(model, "label_documents"):
+            labels, confidence = model.label_documents(corpus)
         elif corpus is not None and len(corpus) != len(labels):
             raise ValueError(
                 f"the corpus has {len(corpus):,} documents, but {type(model).__name__} was fitted on {len(labels):,}: "

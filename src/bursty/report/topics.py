@@ -32,7 +32,7 @@ def topic_content(source: Source) -> Content:
     """What the page says."""
     model, corpus = source.model, source.corpus
     mixtures = np.asarray(model.doc_topic_)
-    if corpus is not None and len(corpus) != len(mixtures):
+    if corpus is not None and (len(corpus) != len(mixtures) or model.fitted_on(corpus) is False):
         mixtures = model.transform(corpus)
     prevalence = _prevalence(source, mixtures)
     order = np.argsort(-prevalence, kind="stable")

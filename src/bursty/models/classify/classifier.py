@@ -153,25 +153,25 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
 
     # Learning ------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the classes.
 
         Parameters
         ----------
         X : documents x words counts (dense, sparse, frame or Corpus)
         y : one label a document; or a 0/1 table, documents x classes; or a list of label sets
-        sample_weight : array of shape (n_documents,), optional, by keyword
-            How many times each document counts.
+        sample_weight : array-like of shape (n_documents,), optional
+            Number of times each document counts.
         """
         settings = Settings.of(self)
-        targets, weights = self._check_labels(X, y, fit_params)
+        targets, weights = self._check_labels(X, y, sample_weight)
         documents = self._place(X, reset=True)
         self._begin(settings, targets)
         self._transform = Transform.fit(settings.transform, documents)
         self._absorb(settings, documents, targets, weights)
         return self._finish(settings)
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, **fit_params: Any) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some more documents; after the last batch the result is that of `fit` on all of them.
 
         Parameters
@@ -193,7 +193,7 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         if not first and classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
             raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit")
         names = np.unique(classes) if first else self.classes_
-        targets, weights = self._check_labels(X, y, fit_params, names)
+        targets, weights = self._check_labels(X, y, sample_weight, names)
         if first:
             self._begin(settings, targets)
             self._transform = Transform(settings.transform)
@@ -202,13 +202,13 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         self._absorb(settings, documents, targets, weights)
         return self._finish(settings)
 
-    def _check_labels(self, X: Any, y: Any, fit_params: Any, classes: Any = None) -> tuple[Targets, Array]:
+    def _check_labels(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> tuple[Targets, Array]:
         """Classes and weights of the documents; without ``classes`` at least two must be there."""
         n_documents = _num_samples(X)
         if n_documents == 0:
             check_counts(X, owner=type(self).__name__)
         targets = check_targets(y, n_documents, type(self).__name__, classes)
-        weights = check_weights(fit_params, n_documents)
+        weights = check_weights(sample_weight, n_documents)
         if classes is None and not targets.multilabel:
             present = np.unique(targets.codes[weights > 0])  # type: ignore[index]  # single labels have codes
             if len(present) < 2:

@@ -99,7 +99,12 @@ def log_prob(chunk: Chunk, components: Components) -> Array:
 
 def posterior(chunk: Chunk, components: Components) -> Array:
     """Probability of each cluster for each document."""
-    scores = log_prob(chunk, components) + np.log(components.prior)
+    return share_out(log_prob(chunk, components), components.prior)
+
+
+def share_out(log_prob: Array, prior: Array) -> Array:
+    """Bayes' rule."""
+    scores = log_prob + np.log(prior)
     scores = np.exp(scores - scores.max(axis=1, keepdims=True))
     return scores / scores.sum(axis=1, keepdims=True)
 

@@ -11,8 +11,9 @@ from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Chunk, Documents
-from bursty.estimator import CountEstimator, generator
+from bursty.estimator import generator
 from bursty.inference.checkpoint import Checkpoint, Keeper
+from bursty.inference.em import lead
 from bursty.inference.runs import Outcome, Runner, warn_interrupted
 from bursty.kernels import threads
 from bursty.metrics import posterior_similarity
@@ -32,7 +33,7 @@ MOST_PAIRED = 2_000
 _KEPT = {"State": State}
 
 
-class DPMFS(ClusterReading, CountEstimator):
+class DPMFS(ClusterReading):
     """Clusters of unknown number, and the words that tell them apart: Yu, Huang and Wang (2010).
 
     Parameters
@@ -297,20 +298,19 @@ class DPMFS(ClusterReading, CountEstimator):
             scores = documents.collect(estimate.log_prob, components=components(labels))
             labels = estimate.dissolve_small(labels, int(self.min_cluster_size), scores, known)
         self._components = components(labels)
-        self.labels_, self.n_clusters_ = labels, int(labels.max()) + 1
+        self.n_clusters_ = int(labels.max()) + 1
         self.weights_ = self._components.prior
         self.components_ = np.zeros((self.n_clusters_, n_words))
         urns = self._components.weights
         self.components_[:, self.discriminative_] = (urns / np.maximum(urns.sum(axis=0), 1e-300)).T
-        own = documents.collect(estimate.posterior, components=self._components)[np.arange(len(labels)), labels]
-        self._read_clusters(labels, own)
+        log_prob = self._component_log_prob(documents)
+        own = estimate.share_out(log_prob, self.weights_)[np.arange(len(labels)), labels]
+        self._read_clusters(documents, labels, own, lead(log_prob, labels))
         small = documents.n_documents <= MOST_PAIRED
         self.similarity_ = posterior_similarity(self.samples_) if small else None
 
-    def _component_log_prob(self, X: Any) -> tuple[Array, Array]:
-        """Log-probability of each document under each cluster, and the documents' lengths."""
-        documents = self._place(X)
-        return documents.collect(estimate.log_prob, components=self._components), documents.lengths
+    def _component_log_prob(self, documents: Documents) -> Array:
+        return documents.collect(estimate.log_prob, components=self._components)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
