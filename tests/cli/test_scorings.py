@@ -55,7 +55,7 @@ def corpus():
     return datasets.make_bursty_mixture(60, 40, 2, random_state=0)[0]
 
 
-@pytest.mark.parametrize("model", [Mixture(2, random_state=0), DPMFS(n_iter=10, random_state=0)])
+@pytest.mark.parametrize("model", [Mixture(2, random_state=0), DPMFS(family="multinomial", n_iter=40, random_state=0)])
 def test_kept_and_computed_answers_agree(model, corpus, scored):
     model.fit(corpus)
     before = scored["scored"]
