@@ -59,7 +59,7 @@ def test_weights(weights, message):
 
 
 def test_unknown_keyword():
-    with pytest.raises(TypeError, match="not weights"):
+    with pytest.raises(TypeError, match="weights"):
         DCM().fit([[1, 2], [3, 4]], weights=[1, 2])
 
 
