@@ -121,11 +121,11 @@ def test_curves_of_nips391(data_dir):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_count": -1}, "max_count must be a whole number"),
-        ({"max_count": 2.5}, "max_count must be a whole number"),
+        ({"max_count": -1}, "max_count must be a non-negative integer"),
+        ({"max_count": 2.5}, "max_count must be a non-negative integer"),
         ({"groups": {}}, "groups is empty"),
-        ({"groups": {"common": -3}}, "group 'common' must have a whole number"),
-        ({"groups": {"common": 0.1}}, "group 'common' must have a whole number"),
+        ({"groups": {"common": -3}}, "group 'common' must have an integer number"),
+        ({"groups": {"common": 0.1}}, "group 'common' must have an integer number"),
         ({"frequencies": [1.0]}, "frequencies has shape .1,. for 2 words"),
         ({"frequencies": [1.0, np.nan]}, "frequencies must be finite"),
     ],

@@ -1,8 +1,8 @@
-"""Measures: of clusterings, of classifiers, of models, and of the data itself.
+"""Metrics: of clusterings, of classifiers, of models, and of the data itself.
 
 One file per kind of measure: `clustering`, `classification`, `likelihood`, `completion`, `bursts`, `topics` and
 `partitions`.
-Imports `bursty.validation` and nothing else of the package, so that every other layer may use them.
+Imports only `bursty.validation` from the package, so that every other layer may use it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How bursty counts are: measures of the data, without a model."""
+"""Burstiness of counts, measured on the data without a model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bursty.validation import check_counts
 
 Array = np.ndarray[Any, Any]
 
-#: The groups of [Madsen2005] section 3: how many words each takes, most frequent first; None takes the rest.
+#: The groups of [Madsen2005] section 3: number of words in each, most frequent first; None takes the rest.
 MADSEN_GROUPS: Mapping[str, int | None] = {"common": 500, "average": 5000, "rare": None}
 
 
@@ -23,18 +23,18 @@ def burstiness(counts: Any, *, axis: Literal["word"]) -> Array: ...
 
 
 def burstiness(counts: Any, *, axis: Literal["word"] | None = None) -> float | Array:
-    """Tokens over distinct pairs (document, word): how often a word occurs in a document that has it.
+    """Mean count of a word in the documents that contain it: tokens over distinct (document, word) pairs.
 
     Parameters
     ----------
-    counts : documents x words counts (dense, sparse, frame or Corpus)
+    counts : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
     axis : None or "word", default None
-        None gives one value for all; "word" one for each word.
+        None returns one value for the whole corpus, "word" one value per word.
 
     Returns
     -------
     float, or ndarray of shape (n_words,)
-        1 where nothing repeats, more where words come in bursts; NaN where there is no token.
+        1 if no word is ever repeated, larger if words come in bursts; NaN if there are no tokens.
 
     Examples
     --------
@@ -56,19 +56,19 @@ def burstiness(counts: Any, *, axis: Literal["word"] | None = None) -> float | A
 
 @dataclass(frozen=True)
 class CountProbabilities:
-    """Count-probability curves of groups of words; `count_probabilities` makes them.
+    """Count-probability curves of groups of words, as returned by `count_probabilities`.
 
     Attributes
     ----------
     counts : ndarray of shape (max_count + 1,)
         0, 1, ..., max_count: the horizontal axis.
     probabilities : dict of str to ndarray of shape (max_count + 1,)
-        For each group, the probability that one of its words occurs exactly so often in a document; NaN for a
-        group without words.
+        For each group, the probability that one of its words has each count in a document; NaN for a group without
+        words.
     n_words : dict of str to int
-        How many words each group has.
+        Number of words in each group.
     token_share : dict of str to float
-        The part of all tokens that each group has.
+        Fraction of all tokens in each group.
     """
 
     counts: Array
@@ -86,22 +86,22 @@ def count_probabilities(
 ) -> CountProbabilities:
     """Probability that a word occurs exactly x times in a document, for common, average and rare words.
 
-    The curves of [Madsen2005] Figures 1, 2 and 4: over all documents, and all words of a group, the share of
-    pairs (document, word) whose count is x. Pairs whose count is above ``max_count`` are in no point of the
-    curve, so that it sums to at most 1.
+    These are the curves of [Madsen2005] Figures 1, 2 and 4: over all documents and all words of a group, the
+    fraction of (document, word) pairs whose count is x. Pairs whose count exceeds ``max_count`` are not shown, so a
+    curve sums to at most 1.
 
     Parameters
     ----------
-    counts : documents x words counts (dense, sparse, frame or Corpus)
+    counts : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
     max_count : int, default 100
         The largest x.
     groups : mapping of str to int or None, optional
-        How many words each group takes, most frequent first; None takes all that are left, and words beyond
-        the last group are left out. Default: ``{"common": 500, "average": 5000, "rare": None}``.
+        Number of words in each group, most frequent first; None takes all remaining words, and words beyond the last
+        group are ignored. Default: ``{"common": 500, "average": 5000, "rare": None}``.
     frequencies : array-like of shape (n_words,), optional
-        What words are ranked by (of equals, the earlier column first). Default: their tokens in ``counts``.
-        To compare documents drawn from a model with those it was fitted to, give the frequencies in the
-        latter, so that both have the same groups.
+        Values that words are ranked by; ties are broken by column. Default: their number of tokens in ``counts``.
+        To compare documents sampled from a model with those it was fitted to, pass the frequencies in the latter, so
+        that both have the same groups.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def count_probabilities(
     array([0. , 0.5, 0. , 0.5])
     """
     if not isinstance(max_count, int | np.integer) or isinstance(max_count, bool) or max_count < 0:
-        raise ValueError(f"max_count must be a whole number, zero or more, not {max_count!r}")
+        raise ValueError(f"max_count must be a non-negative integer, not {max_count!r}")
     table = check_counts(counts, owner="count_probabilities")
     n_documents, n_words = table.shape
     tokens = np.bincount(table.indices, weights=table.data, minlength=n_words)
@@ -146,14 +146,14 @@ def count_probabilities(
 
 
 def _sizes(groups: Mapping[str, int | None], n_words: int) -> dict[str, int]:
-    """How many words each group gets of those there are."""
+    """Number of words in each group, given how many there are."""
     if not groups:
         raise ValueError("groups is empty: name at least one group of words")
     left, sizes = n_words, {}
     for name, size in groups.items():
         whole = isinstance(size, int | np.integer) and not isinstance(size, bool) and size >= 0
         if size is not None and not whole:
-            raise ValueError(f"group {name!r} must have a whole number of words or None (the rest), not {size!r}")
+            raise ValueError(f"group {name!r} must have an integer number of words or None (the rest), not {size!r}")
         sizes[name] = left if size is None else min(int(size), left)
         left -= sizes[name]
     return sizes
@@ -163,14 +163,14 @@ def _ranking(tokens: Array, frequencies: Any) -> Array:
     """Words from the most frequent to the least."""
     values = tokens if frequencies is None else np.asarray(frequencies, dtype=np.float64)
     if values.shape != tokens.shape:
-        raise ValueError(f"frequencies has shape {values.shape} for {len(tokens)} words: give one a word")
+        raise ValueError(f"frequencies has shape {values.shape} for {len(tokens)} words: give one per word")
     if not np.isfinite(values).all():
         raise ValueError("frequencies must be finite")
     return np.argsort(-values, kind="stable")
 
 
 def _group_of(ranking: Array, sizes: list[int]) -> Array:
-    """The group of each word; words left out have the number after the last group."""
+    """The group of each word; words in no group have the number after the last one."""
     group_of = np.full(len(ranking), len(sizes), dtype=np.int64)
     group_of[ranking[: sum(sizes)]] = np.repeat(np.arange(len(sizes)), sizes)
     return group_of

@@ -1,7 +1,7 @@
-"""Precision and recall of classifiers that may give a document several classes.
+"""Precision and recall of classifiers that may assign several classes to a document.
 
-Of the D documents, N_k have class k. A threshold on the scores of class k calls n of them positive, TP
-rightly: precision is TP / n, recall TP / N_k. They are equal where n = N_k.
+Of the D documents, N_k belong to class k. A threshold on the scores of class k calls n of them positive, TP of them
+correctly: precision is TP / n, recall is TP / N_k. They are equal where n = N_k.
 """
 
 from __future__ import annotations
@@ -28,29 +28,28 @@ def break_even(y_true: Any, scores: Any, *, average: Literal["micro", "macro"] |
     Parameters
     ----------
     y_true : array-like or sparse matrix of shape (n_documents, n_classes), or (n_documents,) for one class
-        1 where the document has the class, 0 where it has not.
+        1 if the document has the class, 0 otherwise.
     scores : array-like of the same shape
-        The higher, the more likely the class; any scale, infinities included. Each class is ranked by itself.
+        Higher means more likely, on any scale, infinities included. Each class is ranked separately.
     average : {"micro", "macro"} or None, default "micro"
-        "micro" weights classes by their number of documents N_k, "macro" all the same; None gives one value
-        a class.
+        "micro" weights classes by their number of documents N_k, "macro" weights them equally; None returns one value
+        per class.
 
     Returns
     -------
     float, or ndarray of shape (n_classes,)
-        Between 0 and 1. A class without documents has no recall: it is NaN, and both means leave it out.
+        Between 0 and 1. A class without documents has no recall: its value is NaN, and both averages ignore it.
 
     Notes
     -----
-    Precision equals recall where as many documents are called positive as have the class. Documents with the
-    same score go together, so that ties can make this impossible. Then the threshold is taken that calls the
-    nearest number of documents positive, and the value is the mean of precision and recall there (both are 0
-    where none is called positive); of two thresholds that are equally near, the mean. The order of the
-    documents never matters.
+    Precision equals recall where as many documents are called positive as belong to the class. Documents with the same
+    score go together, so ties can make this impossible. In that case the threshold that calls the nearest number of
+    documents positive is used, and the value is the mean of precision and recall there (both are 0 if no document is
+    called positive); two equally near thresholds are averaged. The order of the documents never matters.
 
-    In the micro average N is the number of pairs (document, class), the sum of all N_k, so that it is a mean.
-    Differs from [Madsen2005], which calls N the number of documents: with several classes a document, that
-    could exceed 1. With one class a document both are the same.
+    In the micro average, N is the number of (document, class) pairs, the sum of all N_k, so that it is a mean. Differs
+    from [Madsen2005], where N is the number of documents: with several classes per document that could exceed 1. With
+    one class per document both are the same.
 
     Examples
     --------
@@ -85,7 +84,7 @@ def break_even(y_true: Any, scores: Any, *, average: Literal["micro", "macro"] |
 
 
 def _mean(hits: Array, n_called: Array, sizes: Array) -> Array:
-    """Mean of precision and recall, 0 where there is nothing to divide by."""
+    """Mean of precision and recall, 0 if there is nothing to divide by."""
     return (hits / np.maximum(n_called, 1) + hits / np.maximum(sizes, 1)) / 2
 
 
@@ -94,9 +93,9 @@ def _check(y_true: Any, scores: Any) -> tuple[Array, Array, Array]:
     table = np.asarray(as_csr(scores, "scores").toarray() if sp.issparse(scores) else scores, dtype=np.float64)
     truth = as_csr(y_true, "y_true") if sp.issparse(y_true) else np.asarray(y_true)
     if truth.shape != table.shape:
-        binarize = "; sklearn.preprocessing.label_binarize makes a 0/1 table of labels"
+        binarize = "; sklearn.preprocessing.label_binarize converts labels to a 0/1 table"
         raise ValueError(
-            f"y_true has shape {truth.shape} and scores have shape {table.shape}: they must be the same"
+            f"y_true has shape {truth.shape} and scores have shape {table.shape}: they must have the same shape"
             + (binarize if truth.ndim == 1 else "")
         )
     if table.ndim not in (1, 2):

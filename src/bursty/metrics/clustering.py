@@ -1,16 +1,16 @@
-"""How much one labelling of the documents tells about another.
+"""Mutual information of two labellings of the same documents.
 
-Of D documents, c_ij have label i in one labelling and label j in the other, m_i and n_j have them at all.
+Of D documents, c_ij have label i in one labelling and label j in the other; m_i and n_j are the marginal counts.
 Then
 
     I = sum_ij c_ij / D log(D c_ij / (m_i n_j)),        H = -sum_i m_i / D log(m_i / D)
 
-in natural units. Only the partition counts, not what the labels are called.
+in nats. Only the partitions matter, not the names of the labels.
 
 | symbol | name | shape |
 |---|---|---|
-| c | documents of each pair of labels that occurs | pairs |
-| m, n | documents of each label | labels |
+| c | number of documents per pair of labels that occurs | pairs |
+| m, n | number of documents per label | labels |
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def mutual_information(labels_true: Any, labels_pred: Any) -> float:
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_documents,)
-        A label a document, numbers or strings. A label such as -1 is a label like any other.
+        One label per document, numbers or strings. -1 is a label like any other.
 
     Returns
     -------
@@ -59,20 +59,20 @@ def normalized_mutual_information(labels_true: Any, labels_pred: Any, *, method:
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_documents,)
-        A label a document.
+        One label per document.
     method : {"geometric", "arithmetic", "min", "max"}, default "geometric"
-        Which mean. The geometric one is that of both papers, see Notes.
+        Mean of the entropies. Both papers use the geometric mean, see Notes.
 
     Returns
     -------
     float
-        Between 0 and 1. Where both labellings have one label they agree: 1. Where only one of them has, it
-        tells nothing about the other: 0.
+        Between 0 and 1. If both labellings have a single label they agree (1); if only one of them has, it carries no
+        information about the other (0).
 
     Notes
     -----
-    [Elkan2006] Table 3 takes the normalisation of Zhong and Ghosh (2005), ``I / sqrt(H(true) H(pred))``.
-    [Yu2010] eq. 18 is the same measure written in numbers of documents. Differs from eq. 18 as printed: the
+    [Elkan2006] Table 3 uses the normalisation of Zhong and Ghosh (2005), ``I / sqrt(H(true) H(pred))``.
+    [Yu2010] eq. 18 is the same measure written in document counts. Differs from eq. 18 as printed: the
     logarithm in its numerator lacks the factor d (the number of documents), without which equal partitions
     would not give the 1 that the text states; with it, d cancels and the formula is the one above.
     """
@@ -88,12 +88,12 @@ def normalized_mutual_information(labels_true: Any, labels_pred: Any, *, method:
 
 
 def match_clusters(labels_true: Any, labels_pred: Any) -> dict[Any, Any]:
-    """The label that each cluster stands for: one for one, so that as many documents as possible agree.
+    """One-to-one matching of clusters to labels that maximises the number of documents that agree.
 
     Returns
     -------
     dict
-        Cluster to label; a cluster that is left over (there may be more clusters than labels) has none.
+        Cluster to label; clusters without a label (there may be more clusters than labels) are missing.
 
     Examples
     --------
@@ -110,11 +110,11 @@ def match_clusters(labels_true: Any, labels_pred: Any) -> dict[Any, Any]:
 
 
 def _codes(labels_true: Any, labels_pred: Any) -> tuple[Array, Array]:
-    """Both labellings as numbers from 0, in the order of the sorted labels."""
+    """Both labellings as codes from 0, in the order of the sorted labels."""
     true, pred = _code(labels_true, "labels_true"), _code(labels_pred, "labels_pred")
     if len(true) != len(pred):
         raise ValueError(
-            f"labels_true has {len(true)} labels and labels_pred has {len(pred)}: give one a document in each"
+            f"labels_true has {len(true)} labels and labels_pred has {len(pred)}: give one per document in each"
         )
     return true, pred
 
@@ -122,7 +122,7 @@ def _codes(labels_true: Any, labels_pred: Any) -> tuple[Array, Array]:
 def _code(labels: Any, name: str) -> Array:
     values = np.asarray(labels)
     if values.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, a label a document; it has {values.ndim}")
+        raise ValueError(f"{name} must have one dimension, with one label per document; it has {values.ndim}")
     if len(values) == 0:
         raise ValueError(f"{name} is empty: there are no documents to compare")
     if values.dtype.kind in "fc" and np.isnan(values).any():

@@ -12,7 +12,7 @@ Array = np.ndarray[Any, Any]
 
 
 def perplexity(model: Any, X: Any, **options: Any) -> float:
-    """``exp(-sum_d log p(x_d) / sum_d n_d)``: the uncertainty about each word, in words. Lower is better.
+    """``exp(-sum_d log p(x_d) / sum_d n_d)``: the effective number of equally likely words. Lower is better.
 
     p is the probability of one sequence of words (no multinomial coefficient), the logarithm is natural, and
     n_d is the number of tokens of document d. A uniform choice among W words has perplexity W.
@@ -20,17 +20,16 @@ def perplexity(model: Any, X: Any, **options: Any) -> float:
     Parameters
     ----------
     model : fitted model, or array-like of shape (n_documents,)
-        Its own ``perplexity`` is used where it has one, which lets a model without perplexity say so; else
-        its ``log_prob`` or its ``score_samples``. An array is taken as the log-probabilities of the
-        documents.
-    X : documents x words counts (dense, sparse, frame or Corpus)
+        Its own ``perplexity`` method is used if it has one, otherwise its ``log_prob`` or ``score_samples``. An array
+        is taken as the log-probabilities of the documents.
+    X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
     **options
         Passed to the model's method, e.g. ``normalized=True`` for an `EDCM`.
 
     Returns
     -------
     float
-        Infinity where a document has probability 0.
+        Infinity if a document has probability 0.
 
     Notes
     -----
@@ -54,7 +53,7 @@ def perplexity(model: Any, X: Any, **options: Any) -> float:
         raise ValueError(f"the log-probability of document {int(np.flatnonzero(np.isnan(log_prob))[0])} is NaN")
     n_tokens = float(lengths.sum())
     if n_tokens == 0:
-        raise ValueError("perplexity is per word, and these documents have none")
+        raise ValueError("perplexity is defined per token, and these documents have none")
     with np.errstate(over="ignore"):
         return float(np.exp(-np.sum(log_prob) / n_tokens))
 

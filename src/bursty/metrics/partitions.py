@@ -1,8 +1,8 @@
-"""What a sampler's draws say: which partition stands for them all, and whether its chains agree.
+"""Summaries of the draws of a sampler: a representative partition, and convergence diagnostics.
 
-Labels of clusters may change their names from one draw to the next; everything here depends on partitions only.
+The labels of clusters may be permuted from one draw to the next; everything here depends on the partitions only.
 
-    VI(a, b) = H(a) + H(b) - 2 I(a, b)        Binder(a, b) = share of pairs that one has together and the other apart
+    VI(a, b) = H(a) + H(b) - 2 I(a, b)        Binder(a, b) = fraction of pairs joined by only one of them
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-# Draws that are compared with each other, at most.
+# Maximum number of draws that are compared with each other.
 _MOST_DRAWS = 200
 
 
 def posterior_similarity(samples: Any) -> Array:
-    """How often each pair of documents shares a cluster.
+    """Posterior probability that each pair of documents is in the same cluster.
 
     Parameters
     ----------
     samples : array-like of shape (n_samples, n_documents)
-        Labels of each draw.
+        Cluster labels, one row per draw.
 
     Returns
     -------
@@ -37,26 +37,26 @@ def posterior_similarity(samples: Any) -> Array:
 
 
 def variation_of_information(labels_a: Any, labels_b: Any) -> float:
-    """Distance of two partitions, in nats: what each tells that the other does not (Meila 2007)."""
+    """Variation of information between two partitions, in nats (Meila 2007)."""
     a, b = (_canonical(labels) for labels in _check_samples([labels_a, labels_b]))
     return _distance(a, b, "vi")
 
 
 def best_partition(samples: Any, loss: str = "vi") -> Array:
-    """The draw that is nearest, on average, to all the draws.
+    """The draw with the smallest mean distance to all draws.
 
     Parameters
     ----------
     samples : array-like of shape (n_samples, n_documents)
-        Labels of each draw. Where more than 200 are different, 200 spread evenly over them are compared.
+        Labels of each draw. If more than 200 are distinct, 200 of them, evenly spaced, are compared.
     loss : {"vi", "binder"}
-        What "near" means. Variation of information is less ready than Binder's loss to make clusters of one document
-        (Wade and Ghahramani 2018).
+        Distance between partitions. Variation of information is less prone than Binder's loss to clusters of a single
+        document (Wade and Ghahramani 2018).
 
     Returns
     -------
     ndarray of shape (n_documents,)
-        Labels from 0, in the order in which the documents first have them.
+        Labels from 0, numbered by first appearance.
     """
     if loss not in ("vi", "binder"):
         raise ValueError(f'loss must be "vi" or "binder", not {loss!r}')
@@ -73,17 +73,17 @@ def best_partition(samples: Any, loss: str = "vi") -> Array:
 
 
 def r_hat(chains: Any) -> float:
-    """Whether chains agree: near 1 when they do (Gelman and Rubin, each chain split in two).
+    """Potential scale reduction of split chains (Gelman and Rubin): near 1 if the chains agree.
 
     Parameters
     ----------
     chains : array-like of shape (n_chains, n_draws)
-        One number a draw. Of a single chain, its two halves are compared.
+        One number per draw. The halves of a single chain are compared with each other.
 
     Returns
     -------
     float
-        1 where nothing ever changes, infinite where every half stands still at a place of its own.
+        1 if nothing ever changes, infinite if the halves are constant but different.
     """
     halves = _halves(chains)
     within = float(halves.var(axis=1, ddof=1).mean())
@@ -95,7 +95,7 @@ def r_hat(chains: Any) -> float:
 
 
 def effective_sample_size(chains: Any) -> float:
-    """How many independent draws the chains are worth (Geyer's initial monotone sequence, each chain split in two).
+    """Effective sample size of split chains (Geyer's initial monotone sequence).
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def effective_sample_size(chains: Any) -> float:
     Returns
     -------
     float
-        At most the number of draws; just that where nothing ever changes.
+        At most the number of draws, which is returned if nothing ever changes.
     """
     halves = _halves(chains)
     m, n = halves.shape
@@ -147,7 +147,7 @@ def _check_samples(samples: Any) -> Array:
 
 
 def _distinct(draws: Array) -> tuple[Array, Array]:
-    """The different partitions, labelled in the order of first appearance, and how often each was drawn."""
+    """The distinct partitions, labelled by first appearance, and how often each was drawn."""
     canonical = np.stack([_canonical(labels) for labels in draws])
     partitions, first, weights = np.unique(canonical, axis=0, return_index=True, return_counts=True)
     order = np.argsort(first)
@@ -160,7 +160,7 @@ def _canonical(labels: Array) -> Array:
 
 
 def _distance(a: Array, b: Array, loss: str) -> float:
-    """Of two labellings by 0, 1, 2, ...; what is summed is zero for cells that do not occur."""
+    """Distance of two labellings by 0, 1, 2, ...; cells that do not occur contribute zero."""
     joint = np.bincount(a * (int(b.max()) + 1) + b).astype(np.float64)
     sums = [np.bincount(a).astype(np.float64), np.bincount(b).astype(np.float64), joint]
     n = len(a)

@@ -1,4 +1,4 @@
-"""Measures of topic models: held-out likelihood, and coherence of the topics' words."""
+"""Metrics of topic models: held-out likelihood, and coherence of topics."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Array = np.ndarray[Any, Any]
 
 
 def empirical_likelihood(model: Any, X: Any, *, random_state: Any = None, n_pseudo: int = 1000, **options: Any) -> Any:
-    """Log-likelihood of each document by empirical likelihood: the model's own method.
+    """Held-out log-likelihood of each document, estimated by empirical likelihood.
 
     Parameters
     ----------
     model : fitted `LDA` or `DCMLDA`
-    X : documents x words counts
+    X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
     random_state : int, Generator or RandomState, optional
     n_pseudo : int
-        Pseudo documents.
+        Number of pseudo-documents.
     **options
         Passed to the model's method: ``return_error=True`` for standard errors.
     """
@@ -30,15 +30,15 @@ def empirical_likelihood(model: Any, X: Any, *, random_state: Any = None, n_pseu
 
 
 def left_to_right(model: Any, X: Any, *, random_state: Any = None, n_particles: int = 20, **options: Any) -> Array:
-    """Log-likelihood of each document, word after word: the model's own method.
+    """Held-out log-likelihood of each document, estimated left to right.
 
     Parameters
     ----------
     model : fitted `LDA` or `DCMLDA`
-    X : documents x words counts
+    X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
     random_state : int, Generator or RandomState, optional
     n_particles : int
-        Particles.
+        Number of particles.
     **options
         Passed to the model's method.
     """
@@ -53,25 +53,25 @@ def _own(model: Any, name: str) -> Any:
 
 
 def coherence(topics: Any, X: Any, *, measure: str = "npmi", n_words: int = 10) -> Array:
-    """How often the top words of each topic occur in the same documents.
+    """Coherence of the top words of each topic, from their co-occurrence in documents.
 
     Parameters
     ----------
     topics : array-like of shape (n_topics, n_words of the vocabulary), or fitted topic model
-        Scores of the words; the ``n_words`` largest of each row are its top words. A model's are its ``components_``.
-    X : documents x words counts
-        The documents to look in.
+        Scores of the words; the ``n_words`` largest of each row are its top words. For a model, its ``components_``.
+    X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
+        Reference documents.
     measure : {"npmi", "umass"}
-        "npmi": mean over pairs of ``log(p(u, v) / (p(u) p(v))) / -log p(u, v)``, with shares of documents as
-        probabilities; from -1 (never together) to 1 (always). "umass": mean over pairs of
-        ``log((D(u, v) + 1) / D(u))``, u the word that ranks higher (Mimno et al. 2011).
+        "npmi": mean over pairs of ``log(p(u, v) / (p(u) p(v))) / -log p(u, v)``, with fractions of documents
+        as probabilities; from -1 (never together) to 1 (always). "umass": mean over pairs of
+        ``log((D(u, v) + 1) / D(u))``, where u is the higher-ranked word (Mimno et al. 2011).
     n_words : int
-        Top words a topic.
+        Number of top words per topic.
 
     Returns
     -------
     ndarray of shape (n_topics,)
-        NaN where a top word is in no document (for "umass") or a topic has less than two words.
+        NaN if a top word occurs in no document (for "umass") or a topic has fewer than two words.
     """
     scores = np.asarray(getattr(topics, "components_", topics), dtype=np.float64)
     counts = check_counts(X, integer=False, owner="coherence")
@@ -102,7 +102,7 @@ def diversity(topics: Any, *, n_words: int = 10) -> float:
 
 
 def _coherence(present: Any, measure: str) -> float:
-    """Of the words that are the columns, best first."""
+    """Coherence of the words in the columns, best first."""
     n_documents, n_words = present.shape
     if n_words < 2:
         return float("nan")
@@ -119,7 +119,7 @@ def _coherence(present: Any, measure: str) -> float:
 
 
 def match_topics(first: Any, second: Any) -> tuple[Array, Array]:
-    """Pair the topics of two fits, so that together the pairs are as alike as can be.
+    """One-to-one matching of the topics of two fits that maximises their overlap.
 
     Parameters
     ----------
@@ -129,9 +129,9 @@ def match_topics(first: Any, second: Any) -> tuple[Array, Array]:
     Returns
     -------
     order : ndarray of int
-        The topic of ``second`` that stands beside each topic of ``first``; -1 where there is none left.
+        The topic of ``second`` matched to each topic of ``first``; -1 if there is none left.
     overlap : ndarray of float
-        Of each pair, the sum of the smaller of the two probabilities of each word, from 0 to 1.
+        For each pair, the sum over words of the smaller of the two probabilities, from 0 to 1.
     """
     rows, columns = (np.asarray(getattr(one, "components_", one), dtype=np.float64) for one in (first, second))
     if rows.ndim != 2 or columns.ndim != 2 or rows.shape[1] != columns.shape[1]:
