@@ -2,7 +2,7 @@
 
 An engine cuts a corpus into chunks, places them, and gives `Documents`: four ways of running a function over the
 chunks, whose results have the same bits wherever the work was done. The local engine works in this process, from
-memory or from shards on disk; the Dask engine on the workers of a cluster.
+memory or from shards on disk; the Dask engine on the workers of a cluster; the CUDA engine on a card.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from bursty.engines.base import Engine
 from bursty.engines.chunks import Assignment, Chunk, Levels, Resp, cut, weighted, with_trace
-from bursty.engines.documents import Column, Documents, total
+from bursty.engines.documents import Column, Documents, has_version, total
 from bursty.engines.local import LocalEngine
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Resp",
     "cut",
     "get_engine",
+    "has_version",
     "total",
     "weighted",
     "with_trace",
@@ -41,4 +42,8 @@ def get_engine(engine: Any = "local", n_jobs: int | None = None) -> Engine:
         from bursty.engines.dask import DaskEngine
 
         return DaskEngine(None if engine == "dask" else engine)
-    raise ValueError(f'engine must be "local", "dask", a Dask client or an Engine object, not {engine!r}')
+    if engine == "cuda":
+        from bursty.engines.cuda import CudaEngine
+
+        return CudaEngine(n_jobs)
+    raise ValueError(f'engine must be "local", "dask", "cuda", a Dask client or an Engine object, not {engine!r}')

@@ -20,9 +20,10 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from importlib import import_module
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -81,6 +82,10 @@ class Documents(ABC):
         with threads.using(self.n_threads):
             return function(*args, **kwargs)
 
+    def fetch(self, value: Any) -> Any:
+        """What a function gave, in plain arrays of this process: a device may have kept it."""
+        return value
+
     @abstractmethod
     def at(self, chunk: int, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
         """The result for one chunk, by its number."""
@@ -132,6 +137,32 @@ class Documents(ABC):
     def lengths(self) -> Array:
         """Tokens of each document."""
         return np.asarray(self.collect(_lengths))
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def has_version(device: str, module: str) -> Callable[[F], F]:
+    """Say that a function over chunks, or on sums, has a version for a device: of its name, in that module.
+
+    An engine of the device asks for it (`version_for`) and imports the module then; others do not see it.
+    """
+
+    def mark(function: F) -> F:
+        function.__dict__.setdefault("versions", {})[device] = module
+        return function
+
+    return mark
+
+
+def version_for(device: str, function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """The version of a function for a device, if there is one; that of a method takes the object first."""
+    module = getattr(function, "versions", {}).get(device)
+    if module is None:
+        return None
+    version: Callable[..., Any] = getattr(import_module(module), function.__name__)
+    owner = getattr(function, "__self__", None)
+    return version if owner is None else partial(version, owner)
 
 
 class TreeSum:

@@ -152,6 +152,9 @@ class Urns(Protocol):
 
     totals: Array
 
+    def sums(self, alpha: Array) -> Array:
+        """Sum over the words of each component."""
+
     def start(self, scale: Array, alpha: Array | None) -> None:
         """Where to start from: ``alpha``, or else the first occurrences times a scale for each component."""
 
@@ -180,7 +183,7 @@ def solve_urns(urns: Urns, lengths: Levels, start: Array | None = None) -> Array
     urn, totals = LengthUrn(lengths), urns.totals
     no_repeat, one_word = limits(totals, lengths)
     active = (totals > 0) & ~no_repeat & ~one_word
-    s = solve_total(totals, lengths) if start is None else gather.column_sums(start)
+    s = solve_total(totals, lengths) if start is None else urns.sums(start)
     urns.start(np.divide(s, totals, out=np.zeros_like(s), where=totals > 0), start)
     log_lambda = np.log(np.where(active, urn(np.where(active, s, 1.0))[0], 1.0))
     low, high = np.full(len(s), -np.inf), np.full(len(s), np.inf)
@@ -226,6 +229,10 @@ class _WordUrns:
         self._sums, self._slopes = np.empty((2, n_blocks, len(self.single)))
         cost = np.append(0, np.cumsum(np.diff(repeats.first) * np.diff(self.pair_first), dtype=np.int64))
         self._cost = cost[np.minimum(np.arange(n_blocks + 1) * maximise.BLOCK, n_words)]
+
+    def sums(self, alpha: Array) -> Array:
+        """Sum over the words of each component."""
+        return gather.column_sums(alpha)
 
     def start(self, scale: Array, alpha: Array | None) -> None:
         """Where to start from: ``alpha``, or else the types times a scale for each component."""

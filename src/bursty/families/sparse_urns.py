@@ -12,7 +12,7 @@ import numpy as np
 
 from bursty.engines import Levels
 from bursty.families.urn import S_MAX, S_MIN
-from bursty.kernels import gibbs_maximise, threads
+from bursty.kernels import gather, gibbs_maximise, threads
 
 Array = np.ndarray[Any, Any]
 
@@ -42,6 +42,10 @@ class PairUrns:
         # The weight of one document, where sweeps or chunks are averaged, is about 1.
         alone = self._by_component(np.where(self.types < 1.5, self.types, 0.0))
         return np.divide(alone, self.totals, out=np.zeros_like(alone), where=self.totals > 0)
+
+    def sums(self, alpha: Array) -> Array:
+        """Sum over the words of each component."""
+        return gather.column_sums(alpha)
 
     def start(self, scale: Array, alpha: Array | None) -> None:
         """Where to start from: ``alpha``, or else the types times a scale for each component."""

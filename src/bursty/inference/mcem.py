@@ -159,7 +159,7 @@ class Run(Generic[P]):
     def standing(self) -> dict[str, Any]:
         """All of it in plain values, for a checkpoint."""
         own = {"topics": self.chains.gather(), "number": self.chains.number, "seed": self.chains.seed}
-        return {**own, "params": self.params, "trace": self.trace.entries}
+        return {**own, "params": self.chains.documents.fetch(self.params), "trace": self.trace.entries}
 
     @classmethod
     def resumed(
@@ -198,7 +198,8 @@ def average(chains: Chains, method: Method[Any], params: Any, n_samples: int) ->
     for _ in range(n_samples):
         samples.append(method.sweeps(chains, params, 1) * (1.0 / n_samples))
         counts = documents.keep(_add_topics, *chains.columns, counts, n_topics=chains.n_topics)
-    return total(samples), documents.collect(_mean_mixture, counts, n_samples=n_samples, alpha=params.alpha)
+    mixtures = documents.collect(_mean_mixture, counts, n_samples=n_samples, alpha=params.alpha)
+    return documents.fetch(total(samples)), mixtures
 
 
 def _add_topics(chunk: Chunk, offset: int, topics: Array, counts: Array | None, n_topics: int) -> Array:

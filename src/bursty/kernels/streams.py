@@ -20,6 +20,8 @@ PSEUDO_MIXTURES, PSEUDO_WORDS = 2**43, 2**44
 RELABEL, REGROUP = 2**45, 2**46
 #: Which tokens of a document are held out.
 HELD = 2**47
+#: PHI drawn on a card, one stream for each pair of a word and a topic.
+PHI_PAIRS = 2**48
 #: The sweep of which phi is drawn from the prior.
 PRIOR = 2**62
 

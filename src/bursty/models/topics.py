@@ -55,7 +55,7 @@ _SHARED = {
         checkpoint : str, path or Checkpoint, optional
             A file that is written as the fit goes on. A fit that finds it there, of the same documents and parameters,
             goes on from it to the same bits; it is removed when the fit is done.
-        engine : {"local", "dask"}, Dask client or Engine
+        engine : {"local", "dask", "cuda"}, Dask client or Engine
             Where chunks of documents run.
         n_jobs : int, optional
             Threads; None means all cores.

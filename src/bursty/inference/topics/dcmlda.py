@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bursty.engines import Chunk, Levels
+from bursty.engines import Chunk, Levels, has_version
 from bursty.families.dcm import solve_urns
 from bursty.families.sparse_urns import PairUrns
 from bursty.inference.mcem import Chains
@@ -25,6 +25,7 @@ Array = np.ndarray[Any, Any]
 
 # A chain starts from so many sweeps of LDA with this beta.
 _START_SWEEPS, _START_BETA = 20, 0.1
+_CARD = "bursty.inference.topics.cuda_dcmlda"
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Method:
         numbers = range(chains.number, chains.number + n_sweeps)
         return chains.move(sweeps, n_sweeps, params=params, numbers=numbers, learn=self.learn)
 
+    @has_version("cuda", _CARD)
     def update(self, stats: DCMLDAStatistics, params: Hyperparameters) -> Hyperparameters:
         """The DCM's maximum, for alpha and for every topic's beta."""
         if not self.learn:
@@ -63,6 +65,7 @@ class Method:
         return mean * n_documents
 
 
+@has_version("cuda", _CARD)
 def sweeps(
     chunk: Chunk,
     offset: int,

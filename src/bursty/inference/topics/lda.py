@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bursty.engines import Chunk, Levels
+from bursty.engines import Chunk, Levels, has_version
 from bursty.families.dcm import maximise_alpha
 from bursty.inference.mcem import Chains
 from bursty.inference.topics.base import FLOOR, NO_LEVELS, TopicStatistics, learn_alpha, mixture_levels, symmetric
@@ -19,6 +19,8 @@ from bursty.samplers.lda import Hyperparameters, Topics, draw_phi, log_topics, l
 from bursty.samplers.tokens import State, Tokens, count_type
 
 Array = np.ndarray[Any, Any]
+
+_CARD = "bursty.inference.topics.cuda_lda"
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,11 @@ class Method:
         for _ in range(n_sweeps):
             phi = self.phi
             if phi is None:
-                phi = documents.here(draw_phi, word_topics, params.beta, chains.seed, chains.number, single=True)
+                phi = documents.here(new_phi, word_topics, params.beta, chains.seed, chains.number)
             model = Topics(params.alpha, phi)
             word_topics = chains.move(sweep, 1, model=model, number=chains.number, dtype=dtype)
         chains.counted = chains.topics, word_topics
+        word_topics = documents.fetch(word_topics)
         learns = self.learn != "nothing"
         of_documents = chains.sum(mixtures, alpha=params.alpha, learn=learns)
         log_joint = of_documents.log_joint + log_words(word_topics, params.beta)
@@ -77,6 +80,13 @@ class Method:
         return replace(mean, words=words[0], sizes=words[1], word_topics=word_topics)
 
 
+@has_version("cuda", _CARD)
+def new_phi(word_topics: Array, beta: Array, seed: int, number: int) -> Array:
+    """Word probabilities of the topics given the tokens they have, in single precision: W x K."""
+    return draw_phi(word_topics, beta, seed, number, single=True)
+
+
+@has_version("cuda", _CARD)
 def sweep(
     chunk: Chunk, offset: int, topics: Array, model: Topics, seed: int, number: int, dtype: Any
 ) -> tuple[Array, Array]:

@@ -1,0 +1,216 @@
+"""Speed on 1, 4, 8 and 16 threads, and where the time of an iteration goes: one command, two tables.
+
+    python -m benchmarks.cores --counts counts.npz --threads 1 4 8 16 --out results
+
+Topic models take the corpus as it is, mixtures several copies of it (``--copies``). The counts are a sparse matrix
+saved by SciPy, or the corpus of that name. Every number is a median; what is found goes to ``cores.json`` at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks.timing import table
+from bursty.engines import LocalEngine
+from bursty.families import get_family
+from bursty.inference import em
+from bursty.inference.starts import perturb
+from bursty.inference.topics import dcmlda
+from bursty.inference.topics.base import mixture_levels
+from bursty.kernels import threads
+from bursty.models.dcmlda import DCMLDA
+from bursty.models.lda import LDA
+from bursty.samplers import lda
+from bursty.samplers.tokens import State, Tokens
+
+RESULTS: dict[str, Any] = {}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--counts", default="20news-18828")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 4, 8, 16])
+    parser.add_argument("--topics", type=int, nargs="+", default=[20, 100])
+    parser.add_argument("--components", type=int, nargs="+", default=[20, 100])
+    parser.add_argument("--copies", type=int, default=6)
+    parser.add_argument("--train", type=int, default=10, help="iterations before the clock starts")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=500.0, help="no new measurement is begun after that")
+    parser.add_argument("--out", type=Path, default=Path())
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    arguments.stop = time.perf_counter() + arguments.seconds
+    counts = load(arguments.counts)
+    keep(arguments, "documents, words, tokens", [*counts.shape, int(counts.sum())])
+    measure(arguments, "copy", copies_of_memory())
+    for n_topics in arguments.topics:
+        for name, parts in topic_models(counts, n_topics, arguments.train):
+            measure(arguments, f"{name}, K = {n_topics}", parts, int(counts.sum()))
+        peer(arguments, counts, n_topics)
+    many = sp.csr_array(sp.vstack([counts] * arguments.copies, format="csr"))
+    for n_components in arguments.components:
+        for family in ("edcm", "dcm"):
+            measure(arguments, f"mixture, {family}, K = {n_components}", mixture(many, family, n_components))
+
+
+def load(source: str) -> sp.csr_array:
+    """A file, or words of five documents or more of a named corpus."""
+    if Path(source).exists():
+        return sp.csr_array(sp.load_npz(source).astype(np.int32))
+    from bursty import datasets
+
+    counts = datasets.load(source).counts
+    return sp.csr_array(counts[:, np.bincount(counts.indices, minlength=counts.shape[1]) >= 5])
+
+
+def keep(arguments: argparse.Namespace, name: str, value: Any) -> None:
+    """Write a result at once."""
+    RESULTS[name] = value
+    (arguments.out / "cores.json").write_text(json.dumps(RESULTS, indent=1, default=float))
+
+
+def measure(arguments: argparse.Namespace, title: str, parts: dict[str, Callable[[], Any]], tokens: int = 0) -> None:
+    """Seconds of each part on each number of threads; ``whole`` is also given as tokens per second."""
+    rows = []
+    for name, part in parts.items():
+        if time.perf_counter() > arguments.stop:
+            print(f"{title}, {name}: no time left", flush=True)
+            return
+        seconds = []
+        for n_threads in arguments.threads:
+            with threads.using(n_threads):
+                seconds.append(median(part, arguments.rounds))
+        keep(arguments, f"{title}: {name}, seconds", dict(zip(arguments.threads, seconds, strict=True)))
+        rows.append((name, *(1e3 * t for t in seconds), seconds[0] / seconds[-1]))
+        if tokens and "sweep" in name:
+            rows.append((f"{name}, M tokens/s", *(tokens / t / 1e6 for t in seconds), seconds[0] / seconds[-1]))
+    table(title, rows, ("ms", *(f"{n} threads" for n in arguments.threads), "times faster"))
+
+
+def median(function: Callable[[], Any], rounds: int) -> float:
+    """Seconds; the first round is not counted."""
+    seconds = []
+    for _ in range(rounds + 1):
+        began = time.perf_counter()
+        function()
+        seconds.append(time.perf_counter() - began)
+    return float(np.median(seconds[1:]))
+
+
+def copies_of_memory() -> dict[str, Callable[[], Any]]:
+    """What the machine's memory allows: half a gigabyte, read and written."""
+    source = np.ones((8192, 8192))
+    target = np.empty_like(source)
+    return {"copy of 512 MiB": lambda: threads.apply(np.positive, source, out=target)}
+
+
+def topic_models(counts: sp.csr_array, n_topics: int, n_train: int) -> Any:
+    """The parts of an iteration of each, after training."""
+    options = {"n_iter": n_train, "tol": 0, "random_state": 0, "n_samples": 1}
+    model = DCMLDA(n_topics, **options).fit(counts)
+    tokens = Tokens.numbered(LocalEngine(None).place(counts).chunks[0], 0)
+    state, params = State(tokens, model._topics), model._params
+    stats, number = dcmlda.statistics(state, n_topics), iter(range(10**6, 2 * 10**6))
+    method = dcmlda.Method()
+
+    def whole() -> None:
+        own, fresh = state, dcmlda.Hyperparameters(params.alpha, params.beta)
+        for _ in range(5):
+            own = fresh.sweep(own, 0, next(number))
+        total = float(dcmlda.log_joint(own, fresh).sum())
+        method.update(dcmlda.statistics(own, n_topics, total), fresh)
+
+    yield (
+        "DCMLDA",
+        {
+            "table": lambda: dcmlda.Hyperparameters(params.alpha, params.beta).urns,
+            "sweep": lambda: params.sweep(state, 0, next(number)),
+            "log-likelihood": lambda: dcmlda.log_joint(state, params),
+            "topics by document": lambda: tokens.document_topics(state.topics, n_topics),
+            "levels of mixtures": lambda: mixture_levels(tokens.document_topics(state.topics, n_topics)),
+            "levels of words": lambda: tokens.word_levels(state.topics, n_topics),
+            "M step": lambda: method.update(stats, params),
+            "iteration (5 of the former)": whole,
+        },
+    )
+    plain = LDA(n_topics, learn_hyperparameters=True, **options).fit(counts)
+    own = State(tokens, plain._topics)
+    word_topics, alpha, beta = (
+        tokens.word_topics(own.topics, n_topics, np.int32),
+        plain._params.alpha,
+        plain._params.beta,
+    )
+    shared = lda.Topics(alpha, lda.draw_phi(word_topics, beta, 0, 0, single=True))
+
+    def sweep() -> None:
+        phi = lda.draw_phi(tokens.word_topics(own.topics, n_topics, np.int32), beta, 0, next(number), single=True)
+        lda.Topics(alpha, phi).sweep(own, 0, next(number))
+
+    yield (
+        "LDA",
+        {
+            "words by topic": lambda: tokens.word_topics(own.topics, n_topics, np.int32),
+            "phi": lambda: lda.draw_phi(word_topics, beta, 0, next(number), single=True),
+            "topics of tokens": lambda: shared.sweep(own, 0, next(number)),
+            "sweep": sweep,
+            "log-likelihood": lambda: lda.log_topics(own, alpha),
+            "levels of mixtures": lambda: mixture_levels(tokens.document_topics(own.topics, n_topics)),
+            "levels of words": lambda: mixture_levels(word_topics.T.astype(np.int64)),
+        },
+    )
+
+
+def mixture(counts: sp.csr_array, family: str, n_components: int) -> dict[str, Callable[[], Any]]:
+    """The E step and the M step."""
+    documents = LocalEngine(None).place(counts)
+    problem = em.Problem(documents, get_family(family), documents.split(None), n_components, 0.05)
+    state = perturb(problem, np.random.default_rng(0))
+    for _ in range(3):
+        state = em.maximise(problem.family, problem.expectation(state), state.params)
+    stats = problem.expectation(state)
+
+    def expectation() -> Any:
+        # The documents give the number of threads to the kernels themselves.
+        documents.n_threads = threads._n_threads.get()
+        return problem.expectation(state)
+
+    return {
+        "E step": expectation,
+        "M step": lambda: em.maximise(problem.family, stats, state.params),
+        "iteration": lambda: em.maximise(problem.family, expectation(), state.params),
+    }
+
+
+def peer(arguments: argparse.Namespace, counts: sp.csr_array, n_topics: int) -> None:
+    """tomotopy's LDA, whose scheme for several workers is approximate."""
+    if not importlib.util.find_spec("tomotopy"):
+        return
+    import tomotopy
+
+    found = {}
+    for n_threads in (arguments.threads[0], arguments.threads[-1]):
+        model = tomotopy.LDAModel(k=n_topics, seed=0)
+        for row in range(counts.shape[0]):
+            cells = slice(counts.indptr[row], counts.indptr[row + 1])
+            if cells.stop > cells.start:
+                model.add_doc([str(word) for word in np.repeat(counts.indices[cells], counts.data[cells])])
+        model.train(30, workers=n_threads)
+        seconds = median(lambda model=model, n=n_threads: model.train(5, workers=n), 3)
+        found[n_threads] = 5 * int(counts.sum()) / seconds / 1e6
+    keep(arguments, f"tomotopy LDA, K = {n_topics}, M tokens/s", found)
+    print(f"tomotopy LDA, K = {n_topics}, M tokens/s: {found}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""Gibbs sweeps of DCMLDA and LDA on a card: some lanes for each document.
+
+    DCMLDA    p(z = k) in proportion to (n_dk + alpha_k) / (n_dk + s_k) * (beta_wk + n_dwk)
+    LDA       p(z = k) in proportion to (n_dk + alpha_k) * phi_wk
+
+Lane l of a document has the topics l, l + T, l + 2 T, ... of its counts, which nobody else reads: in shared memory the
+first factor, n_dk and n_dwk. A token costs a sum over the lane's topics, a scan over the lanes, and two counts that
+change. Documents are taken longest first, so that those that run side by side in a warp end together.
+
+n_dwk is filled when a word's first token comes and emptied when the next word does, so that a word with c tokens costs
+in proportion to c. In the last sweep the counts are also tallied, when they are final: that is all a M step needs.
+
+| name | what | shape |
+|---|---|---|
+| order | documents, longest first | D |
+| first | where the tokens of each document begin | D + 1 |
+| codes | 4 times the word of a token, plus 0: its only one, 1: the first of several, 2: another | tokens |
+| topics | the topic of each token, changed in place | tokens |
+| table | beta or phi, columns filled up with zeros | W, T * S |
+| alpha, totals | alpha and s, filled up with 0 and 1 | T * S |
+| keys | the number that names each document's random stream | D |
+| mixtures | documents by topic and tokens in it | K, longest + 1 |
+| words | DCMLDA: documents by level (word, tokens) and topic; LDA: tokens by word and topic | levels, K |
+| level_first | where the levels of each word begin | W + 1 |
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from numba import cuda, float32, int32, uint32, uint64
+
+from bursty.kernels.cuda import lanes as warp
+from bursty.kernels.cuda import random
+
+ONLY, FIRST, ANOTHER = 0, 1, 2
+_0, _1 = float32(0.0), float32(1.0)
+# Indices are unsigned: one that might be negative costs a test each time.
+place, meet, read, read_before, votes = warp.place, warp.meet, warp.read, warp.read_before, warp.votes
+stream, single = random.stream, random.single
+
+
+@lru_cache
+def sweep_kernel(n_lanes: int, n_slots: int, bursty: bool, tally: bool, max_registers: int | None = None) -> Any:
+    """The sweep with T = ``n_lanes`` (a power of 2, 32 at most) and S = ``n_slots`` topics for each.
+
+    ``bursty``: DCMLDA, else LDA. ``tally``: with counts. ``max_registers`` of a thread: fewer let more documents run
+    side by side. The block's shared memory is that of `shared_bytes`.
+    """
+    T, S, ROW = n_lanes, n_slots, n_lanes * n_slots
+    SIZE, DEPTH = 3 * ROW, n_lanes.bit_length() - 1
+
+    options: dict[str, Any] = {} if max_registers is None else {"max_registers": max_registers}
+
+    @cuda.jit(cache=True, fastmath=True, **options)
+    def sweep(
+        order, first, codes, topics, table, alpha, totals, keys, seed, number, n_topics, mixtures, words, level_first
+    ):
+        memory = cuda.shared.array(0, float32)
+        sums = cuda.local.array(S, float32)
+        thread = int32(cuda.threadIdx.x)
+        lane, tile = int32(thread % T), int32(thread // T)
+        home = int32(place() - lane)
+        ratio, sizes, mates = int32(tile * SIZE), int32(tile * SIZE + ROW), int32(tile * SIZE + 2 * ROW)
+        last_slot = int32((n_topics - 1 - lane) // T)
+        number_of_document = int32(cuda.blockIdx.x * (cuda.blockDim.x // T) + tile)
+        begin, length = first[0], int32(0)
+        key, step = uint64(0), uint64(0)
+        if number_of_document < order.shape[0]:
+            document = order[number_of_document]
+            begin = first[document]
+            length = int32(first[document + 1] - begin)
+            key, step = stream(seed, number, keys[document])
+        n_steps = read(length, 0)
+        for j in range(S):
+            memory[uint32(sizes + lane + T * j)] = _0
+            memory[uint32(mates + lane + T * j)] = _0
+        meet()
+        for i in range(lane, length, T):
+            cuda.atomic.add(memory, uint32(sizes + topics[begin + i]), _1)
+        meet()
+        for j in range(S):
+            k = lane + T * j
+            n = memory[uint32(sizes + k)]
+            memory[uint32(ratio + k)] = (n + alpha[k]) / (n + totals[k]) if bursty else n + alpha[k]
+        topic, code, u, filled = int32(0), int32(0), _0, int32(-1)
+        for i in range(n_steps):
+            at = int32(i & (T - 1))
+            if at == 0:
+                if i > 0 and i + lane - T < length:
+                    topics[begin + i + lane - T] = topic
+                if i + lane < length:
+                    topic, code = int32(topics[begin + i + lane]), int32(codes[begin + i + lane])
+                    u = single(key, step, i + lane)
+            old, own_code, left = read(topic, home + at), read(code, home + at), read(u, home + at)
+            word, kind, active = int32(own_code >> 2), int32(own_code & 3), i < length
+            if bursty:
+                if active and kind != ANOTHER and filled >= 0:
+                    for j in range(S):
+                        k = lane + T * j
+                        n = int32(memory[uint32(mates + k)])
+                        memory[uint32(mates + k)] = _0
+                        if tally and n > 0:
+                            cuda.atomic.add(words, (level_first[filled] + n - 1, k), 1)
+                    filled = int32(-1)
+                if votes(active and kind == FIRST) != 0:
+                    meet()
+                    if active and kind == FIRST:
+                        filled, mate = word, int32(i + lane)
+                        while mate < length and int32(codes[begin + mate]) >> 2 == word:
+                            cuda.atomic.add(memory, uint32(mates + topics[begin + mate]), _1)
+                            mate += T
+                    meet()
+            if active and lane == old % T:
+                n = memory[uint32(sizes + old)] - _1
+                memory[uint32(sizes + old)] = n
+                memory[uint32(ratio + old)] = (
+                    (n + alpha[uint32(old)]) / (n + totals[uint32(old)]) if bursty else n + alpha[uint32(old)]
+                )
+                if bursty and kind != ONLY:
+                    memory[uint32(mates + old)] -= _1
+            total = _0
+            for j in range(S):
+                k = lane + T * j
+                if bursty:
+                    total += memory[uint32(ratio + k)] * (table[uint32(word), uint32(k)] + memory[uint32(mates + k)])
+                else:
+                    total += memory[uint32(ratio + k)] * table[uint32(word), uint32(k)]
+                sums[j] = total
+            upto = total
+            for depth in range(DEPTH):
+                before = read_before(upto, 1 << depth)
+                if lane >= 1 << depth:
+                    upto += before
+            left *= read(upto, home + T - 1)
+            hits = uint32((votes(left < upto) >> home) & ((1 << T) - 1))
+            winner = int32(cuda.ffs(hits)) - int32(1) if hits != 0 else int32((n_topics - 1) % T)
+            left -= upto - total
+            slot = int32(0)
+            for j in range(S):
+                slot += int32(sums[j] <= left)
+            new = read(int32(lane + T * min(slot, last_slot)), home + winner)
+            if active and lane == winner:
+                n = memory[uint32(sizes + new)] + _1
+                memory[uint32(sizes + new)] = n
+                memory[uint32(ratio + new)] = (
+                    (n + alpha[uint32(new)]) / (n + totals[uint32(new)]) if bursty else n + alpha[uint32(new)]
+                )
+                if bursty and kind != ONLY:
+                    memory[uint32(mates + new)] += _1
+                elif tally and bursty:
+                    cuda.atomic.add(words, (level_first[word], new), 1)
+                if tally and not bursty:
+                    cuda.atomic.add(words, (word, new), 1)
+            if lane == at:
+                topic = new
+        i = int32((max(n_steps, 1) - 1) // T * T) + lane
+        if i < length:
+            topics[begin + i] = topic
+        if tally:
+            for j in range(S):
+                k = lane + T * j
+                if bursty and filled >= 0:
+                    n = int32(memory[uint32(mates + k)])
+                    if n > 0:
+                        cuda.atomic.add(words, (level_first[filled] + n - 1, k), 1)
+                n = int32(memory[uint32(sizes + k)])
+                if length > 0 and n > 0:
+                    cuda.atomic.add(mixtures, (k, n), 1)
+
+    return sweep
+
+
+def shared_bytes(n_lanes: int, n_slots: int, n_threads: int) -> int:
+    """What a block of so many threads needs."""
+    return 12 * n_slots * n_threads

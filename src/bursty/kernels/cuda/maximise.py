@@ -1,0 +1,141 @@
+"""The M step of DCMLDA on a card, and sums over words: a thread for each pair of a word and a topic.
+
+``levels`` has the documents at each level (word, tokens) and topic, all levels that a word can have one after the other
+from ``level_first``; ``scale`` is the weight of one document.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import cuda, float32
+
+# Words that one thread adds up.
+BLOCK = 64
+
+
+@cuda.jit(cache=True)
+def count_types(levels, level_first, scale, types, tokens):
+    """Weight of the documents that have the pair, and of their tokens of it."""
+    pair = cuda.grid(1)
+    if pair < types.size:
+        word, k = pair // types.shape[1], pair % types.shape[1]
+        documents, occurrences, begin = 0, 0, level_first[word]
+        for j in range(level_first[word + 1] - begin):
+            documents += levels[begin + j, k]
+            occurrences += (j + 1) * levels[begin + j, k]
+        types[word, k] = scale * documents
+        tokens[word, k] = scale * occurrences
+
+
+@cuda.jit(cache=True)
+def solve(levels, level_first, scale, types, tokens, lambdas, max_steps, alpha, slope):
+    """`gibbs_maximise.solve`: ``sum_j tail_j / (alpha + j) = lambdas[k]`` from the ``alpha`` there is."""
+    pair = cuda.grid(1)
+    if pair < types.size:
+        word, k = pair // types.shape[1], pair % types.shape[1]
+        weight, target = types[word, k], lambdas[k]
+        if weight == 0.0:
+            alpha[word, k], slope[word, k] = 0.0, 0.0
+        elif target > 0.0:
+            least = weight / target
+            if tokens[word, k] == weight:
+                alpha[word, k], slope[word, k] = least, least / target
+            else:
+                a = max(alpha[word, k], least)
+                for _ in range(max_steps):
+                    g, q, tail, begin = 0.0, 0.0, weight, level_first[word]
+                    for j in range(level_first[word + 1] - begin):
+                        inverse = 1.0 / (a + j)
+                        g += tail * inverse
+                        q += tail * inverse * inverse
+                        tail -= scale * levels[begin + j, k]
+                        if tail <= 0.25 * scale:
+                            break
+                    before = a
+                    a = max(least, before + g * (g / target - 1.0) / q)
+                    slope[word, k] = (g / target) ** 2 / q
+                    if abs(a - before) <= 1e-6 * a:
+                        break
+                alpha[word, k] = a
+
+
+@cuda.jit(cache=True)
+def move(types, lambdas, change, alpha, slope, out):
+    """Solutions for lambdas that have changed a little."""
+    pair = cuda.grid(1)
+    if pair < types.size:
+        word, k = pair // types.shape[1], pair % types.shape[1]
+        out[word, k] = 0.0
+        if types[word, k] > 0.0:
+            moved = alpha[word, k] - slope[word, k] * change[k]
+            out[word, k] = max(moved, types[word, k] / lambdas[k])
+
+
+@cuda.jit(cache=True)
+def add_share(beta, share, lost, last):
+    """Every topic gets a share for words it has not had; one that has lost all its tokens keeps what it had."""
+    pair = cuda.grid(1)
+    if pair < beta.size:
+        word, k = pair // beta.shape[1], pair % beta.shape[1]
+        beta[word, k] = last[word, k] if lost[k] else beta[word, k] + share[k]
+
+
+@cuda.jit(cache=True)
+def to_table(beta, table):
+    """In single precision, columns filled up with zeros."""
+    pair = cuda.grid(1)
+    if pair < table.size:
+        word, k = pair // table.shape[1], pair % table.shape[1]
+        table[word, k] = float32(beta[word, k]) if k < beta.shape[1] else float32(0.0)
+
+
+@cuda.jit(cache=True)
+def log_words(levels, level_first, beta, out):
+    """What each pair adds to the log-likelihood: ``log Gamma(beta + v) / Gamma(beta)`` of a document with v tokens."""
+    pair = cuda.grid(1)
+    if pair < beta.size:
+        word, k = pair // beta.shape[1], pair % beta.shape[1]
+        total, rising, begin = 0.0, 0.0, level_first[word]
+        for j in range(level_first[word + 1] - begin):
+            rising += math.log(beta[word, k] + j)
+            total += levels[begin + j, k] * rising
+        out[word, k] = total
+
+
+@cuda.jit(cache=True)
+def alone(types, out):
+    """The weight of pairs that one document alone has: about 1, where sweeps are averaged."""
+    pair = cuda.grid(1)
+    if pair < types.size:
+        word, k = pair // types.shape[1], pair % types.shape[1]
+        out[word, k] = types[word, k] if types[word, k] < 1.5 else 0.0
+
+
+@cuda.jit(cache=True)
+def add_blocks(values, out):
+    """Sums over `BLOCK` rows at a time, in order: blocks x columns."""
+    place = cuda.grid(1)
+    if place < out.size:
+        block, k = place // out.shape[1], place % out.shape[1]
+        total = 0.0
+        for row in range(block * BLOCK, min(values.shape[0], (block + 1) * BLOCK)):
+            total += values[row, k]
+        out[block, k] = total
+
+
+@cuda.jit(cache=True)
+def add_tables(left, right, out):
+    """``left + right``."""
+    place = cuda.grid(1)
+    if place < out.size:
+        row, k = place // out.shape[1], place % out.shape[1]
+        out[row, k] = left[row, k] + right[row, k]
+
+
+@cuda.jit(cache=True)
+def clear(table):
+    """Zeros everywhere."""
+    place = cuda.grid(1)
+    if place < table.size:
+        table[place // table.shape[1], place % table.shape[1]] = 0

@@ -1,0 +1,53 @@
+"""Word probabilities of LDA's topics, drawn on a card: a stream of its own for each pair of a word and a topic."""
+
+from __future__ import annotations
+
+import math
+
+from numba import cuda, float32
+
+from bursty.kernels.cuda import random
+
+stream, uniform = random.stream, random.uniform
+
+
+@cuda.jit(device=True)
+def log_gamma(shape, key, step):
+    """Logarithm of a gamma variate (Marsaglia and Tsang 2000), as `bursty.kernels.variates.log_gamma`."""
+    boost, draw = 0.0, 0
+    if shape < 1.0:
+        boost = math.log(1.0 - uniform(key, step, draw)) / shape
+        draw += 1
+        shape += 1.0
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        radius = math.sqrt(-2.0 * math.log(1.0 - uniform(key, step, draw)))
+        x = radius * math.cos(2.0 * math.pi * uniform(key, step, draw + 1))
+        draw += 2
+        v = 1.0 + c * x
+        if v > 0.0:
+            log_v = 3.0 * math.log(v)
+            u = 1.0 - uniform(key, step, draw)
+            draw += 1
+            if math.log(u) < 0.5 * x * x + d - d * math.exp(log_v) + d * log_v:
+                return math.log(d) + log_v + boost
+
+
+@cuda.jit(cache=True)
+def draw_gammas(word_topics, beta, least, seed, number, out):
+    """A gamma variate of shape ``word_topics[w, k] + beta[w]`` for each word and topic, ``least`` at least."""
+    pair = cuda.grid(1)
+    if pair < out.size:
+        word, k = pair // out.shape[1], pair % out.shape[1]
+        key, step = stream(seed, number, pair)
+        out[word, k] = max(math.exp(log_gamma(word_topics[word, k] + beta[word], key, step)), least)
+
+
+@cuda.jit(cache=True)
+def scale_to_table(values, factors, table):
+    """``values * factors`` in single precision, columns filled up with zeros."""
+    pair = cuda.grid(1)
+    if pair < table.size:
+        word, k = pair // table.shape[1], pair % table.shape[1]
+        table[word, k] = float32(values[word, k] * factors[k]) if k < values.shape[1] else float32(0.0)

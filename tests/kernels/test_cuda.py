@@ -1,0 +1,53 @@
+"""The kernels of a card, in numba's simulator, and what is said where there is no card."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bursty import DCMLDA
+from bursty.engines.documents import has_version, version_for
+
+
+def test_in_the_simulator():
+    """In a process of its own: numba decides when it is imported."""
+    script = Path(__file__).parent / "cuda_cases.py"
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("passed") == 5
+
+
+def test_without_a_card(monkeypatch):
+    from numba import cuda
+
+    monkeypatch.setattr(cuda, "is_available", lambda: False)
+    with pytest.raises(RuntimeError, match="found no NVIDIA card"):
+        DCMLDA(2, engine="cuda").fit(np.ones((4, 3), dtype=int))
+
+
+def test_without_the_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba_cuda", None)
+    with pytest.raises(ImportError, match=r"bursty\[gpu\]"):
+        DCMLDA(2, engine="cuda").fit(np.ones((4, 3), dtype=int))
+
+
+def test_versions_are_found_by_name():
+    class Owner:
+        @has_version("cuda", "operator")
+        def add(self, other):
+            raise AssertionError
+
+    def plain():
+        """Has no version."""
+
+    assert version_for("cuda", plain) is None
+    assert version_for("other", Owner().add) is None
+    assert version_for("cuda", Owner.add)(2, 3) == 5
+    with pytest.raises(TypeError):
+        version_for("cuda", Owner().add)(3)
