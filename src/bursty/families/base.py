@@ -107,7 +107,7 @@ class Family(ABC, Generic[S, P]):
     """How one component makes a document.
 
     A subclass names its statistics and parameters in its bases: ``class DCMFamily(Family[DCMStatistics,
-    DCMParameters])``. The five functions are the mathematics; the rest is what others ask.
+    DCMParameters])``. The four abstract functions are the mathematics; the rest is what others ask.
     """
 
     #: What users call it in parameters, such as ``family="dcm"``.
