@@ -47,8 +47,11 @@ class Judged:
 
 
 def class_names(source: Source) -> list[str]:
-    """The classes as the page calls them: numbers are looked up among the label names of the corpus."""
+    """The classes as the page calls them: the model's own names, or those of the corpus where classes are numbers."""
     classes, corpus = source.model.classes_, source.corpus
+    own = getattr(source.model, "class_names_", None)
+    if own is not None and not np.array_equal(own, classes.astype(str)):
+        return [clean(name) for name in own]
     names = None if corpus is None else corpus.label_names
     if names is not None and classes.dtype.kind in "iu" and classes.min() >= 0 and classes.max() < len(names):
         return [clean(names[c]) for c in classes]

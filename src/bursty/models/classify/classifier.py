@@ -34,7 +34,7 @@ from bursty.models.classify import priors
 from bursty.models.classify.calibration import Temperature
 from bursty.models.classify.evidence import drop_words
 from bursty.models.classify.heldout import LEAST_HELD_OUT, HeldOut, Problem, Sample, parameters
-from bursty.models.classify.labels import Targets, check_targets
+from bursty.models.classify.labels import Targets, check_targets, labelled
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.presets import preset
 from bursty.models.classify.scoring import Model, Scorer, score
@@ -98,6 +98,8 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         What was used.
     temperature_ : Temperature or None
         How probabilities are calibrated.
+    class_names_ : ndarray of str
+        Names of the classes: those of the corpus where it has them, else the classes themselves.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples
@@ -159,15 +161,19 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
 
         Parameters
         ----------
-        X : documents x words counts (dense, sparse, frame or Corpus)
-        y : one label a document; or a 0/1 table, documents x classes; or a list of label sets
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
+        y : array-like of shape (n_documents,) or (n_documents, n_classes), or list of sets
+            One label per document; or a table of 0 and 1; or sets of labels. By default the labels of the corpus, whose
+            documents without a label (-1) are left out.
         sample_weight : array-like of shape (n_documents,), optional
             Number of times each document counts.
         """
         settings = Settings.of(self)
+        X, y, sample_weight, names = labelled(X, y, sample_weight)
         targets, weights = self._check_labels(X, y, sample_weight)
         documents = self._place(X, reset=True)
         self._begin(settings, targets)
+        self.class_names_ = _class_names(self.classes_, names)
         self._transform = Transform.fit(settings.transform, documents)
         self._absorb(settings, documents, targets, weights)
         return self._finish(settings)
@@ -197,6 +203,7 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         targets, weights = self._check_labels(X, y, sample_weight, names)
         if first:
             self._begin(settings, targets)
+            self.class_names_ = _class_names(self.classes_, None)
             self._transform = Transform(settings.transform)
         if targets.multilabel != self._layout.multilabel:
             raise ValueError("y must be of the same kind (one label a document, or several) at every call")
@@ -377,3 +384,9 @@ def _unseen(chunk: Chunk, known: Array) -> Array:
 
 def _normalised(logits: Array) -> Array:
     return logits - logsumexp(logits, axis=1, keepdims=True)
+
+
+def _class_names(classes: Array, names: Array | None) -> Array:
+    """A name for each class: by its number where the classes are those of a corpus."""
+    shown = classes if names is None else [names[code] for code in classes]
+    return np.array([str(name) for name in shown], dtype=object)

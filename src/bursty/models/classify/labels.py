@@ -69,6 +69,28 @@ class Targets:
         return Targets(self.classes, table=sp.csr_array(sp.vstack([self.table, other.table])))
 
 
+def labelled(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Array | None]:
+    """The documents that have a label, their labels and weights, and the names of the classes where X knows them.
+
+    A corpus brings its own labels where y is None. Where y is the labels of the corpus, -1 means that a document has
+    none: it is left out. In any other y, -1 is a class like all others.
+    """
+    own, names = getattr(X, "labels", None), getattr(X, "label_names", None)
+    if y is None and names is not None:
+        y = own if own is not None else X.label_matrix
+    if own is None or y is None or not np.array_equal(y, own):
+        return X, y, sample_weight, names if y is not None and y is getattr(X, "label_matrix", None) else None
+    known = np.asarray(own) >= 0
+    if known.all():
+        return X, own, sample_weight, names
+    if not hasattr(X, "select"):
+        raise ValueError(f"{int((~known).sum())} documents of these shards have no label: import those that have one")
+    if not known.any():
+        raise ValueError("no document has a label: there is nothing to learn from")
+    weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+    return X.select(known), own[known], weights, names
+
+
 def check_targets(y: Any, n_documents: int, owner: str, classes: Any = None) -> Targets:
     """Labels as positions in the sorted classes, or in ``classes`` where these are given."""
     if y is None:
