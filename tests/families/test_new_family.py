@@ -16,6 +16,7 @@ from bursty import BayesClassifier, Corpus, Mixture, families, plot, report
 from bursty.families import FAMILIES, Family, FamilyEstimator, Parameters, Statistics, get_family
 from bursty.families.base import weighted_logs
 from bursty.inference.checkpoint import Checkpoint
+from bursty.storage import schema
 
 # The family ----------------------------------------------------------------------------------------------------
 
@@ -172,7 +173,7 @@ def test_saved_and_loaded(model, corpus, tmp_path):
 
 def test_a_file_whose_family_is_not_defined_is_refused(corpus, tmp_path, monkeypatch):
     path = bursty.save(Poisson().fit(corpus), tmp_path / "model")
-    monkeypatch.delitem(FAMILIES, "poisson")
+    monkeypatch.delitem(schema._BY_NAME, "Poisson")
     with pytest.raises(ValueError, match=r"'Poisson'.* does not know"):
         bursty.load(path)
 

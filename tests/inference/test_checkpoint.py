@@ -13,6 +13,8 @@ from sklearn.base import clone
 
 from bursty import DCMLDA, DPMFS, LDA, Checkpoint, Mixture, datasets
 from bursty.inference import checkpoint as module
+from bursty.storage import read_tree, write_tree
+from bursty.storage.schema import stored_classes
 
 
 @pytest.fixture(scope="module")
@@ -190,3 +192,47 @@ def test_bad_checkpoints(checkpoint, message, corpus):
     for name in ("mixture", "lda", "dcmlda", "dpmfs"):
         with pytest.raises(ValueError, match=message):
             fitted(MODELS[name], corpus, checkpoint=checkpoint)
+
+
+LIES = {
+    "topics": ("lda", ("run", "topics"), lambda topics: np.full_like(topics, 255)),
+    "fewer topics": ("dcmlda", ("run", "topics"), lambda topics: topics[:-1]),
+    "alpha": ("lda", ("run", "params", "alpha"), lambda alpha: np.append(alpha, 1.0)),
+    "beta": ("dcmlda", ("run", "params", "beta"), lambda beta: beta[:-1].copy()),
+    "no beta": ("dcmlda", ("run", "params", "beta"), lambda beta: beta * np.nan),
+    "weights": ("mixture", ("run", "state", "weights"), lambda weights: weights[:1] / weights[0]),
+    "parameters": ("mixture", ("run", "state", "params", "beta"), lambda beta: np.hstack([beta, beta])),
+    "phase": ("mixture", ("run", "phase"), lambda phase: 99),
+    "trace": ("mixture", ("run", "trace", "log_likelihood"), lambda values: values[:-1]),
+    "labels": ("dpmfs", ("runs", 0, "state", "labels"), lambda labels: labels + 1000),
+    "chosen": ("dpmfs", ("runs", 0, "state", "chosen"), lambda chosen: chosen[:-1]),
+    "tables": ("dpmfs", ("runs", 0, "state", "tables"), lambda tables: tables + 1),
+    "no state": ("dpmfs", ("runs", 0, "state"), lambda state: None),
+}
+
+
+@pytest.mark.parametrize(("name", "path", "change"), LIES.values(), ids=LIES)
+def test_a_checkpoint_that_lies(corpus, tmp_path, monkeypatch, name, path, change):
+    """Its checksums are right; what kernels would index is checked all the same."""
+    place = tmp_path / "fit"
+
+    def write(*args):
+        write_tree(*args)
+        raise Stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "write_tree", write)
+        with pytest.raises(Stop):
+            fitted(MODELS[name], corpus, checkpoint=Checkpoint(place, iterations=2))
+    tree = read_tree(place, "checkpoint", stored_classes())
+    value, names = tree["state"], path
+    for key in names[:-1]:
+        value = value[key] if isinstance(value, dict | list) else getattr(value, key)
+    old = value[names[-1]] if isinstance(value, dict | list) else getattr(value, names[-1])
+    if isinstance(value, dict | list):
+        value[names[-1]] = change(old)
+    else:
+        object.__setattr__(value, names[-1], change(old))
+    write_tree(place, "checkpoint", tree, stored_classes())
+    with pytest.raises(ValueError, match=r"fit is not a checkpoint that this fit can go on from"):
+        fitted(MODELS[name], corpus, checkpoint=place)

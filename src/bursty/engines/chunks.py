@@ -26,6 +26,7 @@ from scipy.special import gammaln
 
 from bursty.corpus.shards import SHARD_SIZE
 from bursty.kernels import gather, order, threads
+from bursty.storage.schema import Mismatch, floats, integers, storable, whole
 
 Array = np.ndarray[Any, Any]
 
@@ -101,6 +102,24 @@ def with_trace(resp: Array, trace: float) -> Resp:
     return Assignment(labels, resp.shape[1], np.ones(len(labels)), resp, trace)
 
 
+def _check_levels(levels: Levels, sizes: dict[str, int]) -> None:
+    """Pairs in order, each once, of items below their number."""
+    allowed = (0, sizes["items"]) if "items" in sizes else (0, 1, sizes["n_words"])
+    fits = levels.n_items in allowed and levels.items.max(initial=-1) < levels.n_items
+    if not fits or levels.items.dtype != np.int32 or levels.values.dtype != np.int32:
+        raise Mismatch(f"levels of {levels.n_items} items do not fit {' or '.join(map(str, allowed))}")
+    if np.any(np.diff(levels.keys) <= 0):
+        raise Mismatch("levels are not in order")
+
+
+@storable(
+    "Levels",
+    items=integers("levels", low=0),
+    values=integers("levels", low=0),
+    weights=floats("levels", "K", low=0),
+    n_items=whole(high=2**62),
+    check=_check_levels,
+)
 @dataclass(frozen=True)
 class Levels:
     """Weights of the pairs (item, value) that occur; they add, whatever pairs each side has.

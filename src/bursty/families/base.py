@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from bursty.engines import Assignment, Chunk, Levels, Resp
 from bursty.estimator import CountEstimator, check_lengths, check_number, generator
 from bursty.kernels import threads
+from bursty.storage.schema import Mismatch, floats, part, storable
 from bursty.validation import check_weights, warn_empty
 
 Array = np.ndarray[Any, Any]
@@ -56,6 +57,8 @@ class Parameters:
 
     #: What logarithms are kept in (no field: not a parameter).
     log_type = np.float64
+    #: The least that a parameter may be.
+    low: ClassVar[float | None] = 0.0
 
     @property
     def n_components(self) -> int:
@@ -313,6 +316,30 @@ def _register(estimator: type[FamilyEstimator]) -> None:
     if not hasattr(family, "parameters_type"):
         raise TypeError(f"{type(family).__name__} must name its classes: Family[its statistics, its parameters]")
     FAMILIES[family.name] = estimator
+    storable(estimator.__name__, _parameters=part(family.parameters_type, K=1))(estimator)
+    storable(family.statistics_type.__name__, check=_check_columns)(family.statistics_type)
+    storable(family.parameters_type.__name__, check=_check_columns)(family.parameters_type)
+
+
+def _check_columns(value: Statistics | Parameters, sizes: dict[str, int]) -> None:
+    """The component is the last axis of every field: of tables of the words, of levels, of one number each."""
+    low = value.low if isinstance(value, Parameters) else 0.0
+    for field in fields(value):
+        item, where = getattr(value, field.name), f"{type(value).__name__}.{field.name}"
+        if isinstance(item, np.ndarray):
+            rule = floats("n_words", "K", low=low) if item.ndim != 1 else floats("K", low=low)
+            rule(item, sizes, where)
+        else:
+            _agree_on_columns(item, sizes, where)
+    if isinstance(value, Parameters) and value.table.ndim != 2:
+        raise Mismatch(f"{type(value).__name__}.{value.symbol} is not a table of the words")
+
+
+def _agree_on_columns(item: Any, sizes: dict[str, int], where: str) -> None:
+    """Levels, or sums as a classifier keeps them, which have as many columns as the rest."""
+    columns = item.weights.shape[1] if isinstance(item, Levels) else len(item.columns)
+    if sizes.setdefault("K", columns) != columns:
+        raise Mismatch(f"{where} has {columns} columns where {sizes['K']} belong")
 
 
 def get_family(family: Any) -> Family[Any, Any]:
@@ -328,12 +355,6 @@ def family_of(model: Any) -> Family[Any, Any] | None:
     """The family of a model that has one: ``family_``, what it settled on, where ``family`` left that open."""
     family = getattr(model, "family_", getattr(model, "family", None))
     return None if family is None else get_family(family)
-
-
-def classes_of_families() -> dict[str, type]:
-    """What files of fitted families hold, by name: the public classes, their statistics and parameters."""
-    kinds = ((cls, cls._family.statistics_type, cls._family.parameters_type) for cls in FAMILIES.values())
-    return {kind.__name__: kind for group in kinds for kind in group}
 
 
 def check_perplexity(family: Family[Any, Any], what: str) -> None:

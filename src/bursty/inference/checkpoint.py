@@ -10,7 +10,8 @@ from __future__ import annotations
 import time
 import warnings
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import numpy as np
 
 from bursty.engines import Documents
 from bursty.storage import discard, read_tree, write_tree
+from bursty.storage.schema import stored_classes
 
 Array = np.ndarray[Any, Any]
 
@@ -78,14 +80,11 @@ class Keeper:
 
     where: Checkpoint | None
     owner: Mapping[str, str] = field(default_factory=dict)
-    classes: Mapping[str, type] = field(default_factory=dict)
     _n_since: int = 0
     _last: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def of(
-        cls, estimator: Any, documents: Documents, classes: Mapping[str, type], y: Any = None, sample_weight: Any = None
-    ) -> Keeper:
+    def of(cls, estimator: Any, documents: Documents, y: Any = None, sample_weight: Any = None) -> Keeper:
         """For a fit of this estimator to these documents (and labels, and weights)."""
         where = Checkpoint.of(estimator.checkpoint)
         if where is None:
@@ -95,7 +94,7 @@ class Keeper:
         owner |= {
             name: _described(value) for name, value in estimator.get_params(deep=False).items() if name not in _FREE
         }
-        return cls(where, owner, classes)
+        return cls(where, owner)
 
     @property
     def active(self) -> bool:
@@ -107,13 +106,13 @@ class Keeper:
         if self.where is None or not Path(self.where.path).exists():
             return None
         try:
-            kept = read_tree(self.where.path, _KIND, self.classes)
+            kept = read_tree(self.where.path, _KIND, stored_classes())
         except ValueError as error:
             raise ValueError(f"{error}, or remove it to start the fit afresh") from error
         if not isinstance(kept, dict) or not isinstance(kept.get("owner"), dict) or "state" not in kept:
             raise ValueError(f"{self.where.path} is not a checkpoint of a fit: choose another path")
         owner = kept["owner"]
-        for name in sorted(self.owner.keys() | owner.keys()):
+        for name in sorted(self.owner.keys() | owner.keys(), key=lambda name: (name != "model", name)):
             if owner.get(name) != self.owner.get(name):
                 what = "other documents" if name == "documents" else f"{name} {owner.get(name, 'not set')}"
                 mine = "" if name == "documents" else f", and this fit has {self.owner.get(name, 'not set')}"
@@ -122,6 +121,17 @@ class Keeper:
                     "afresh, or choose another path"
                 )
         return kept["state"]
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Say which file it is where what was written cannot be gone on from."""
+        try:
+            yield
+        except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError) as error:
+            where = None if self.where is None else self.where.path
+            raise ValueError(
+                f"{where} is not a checkpoint that this fit can go on from ({error}): remove it to start the fit afresh"
+            ) from error
 
     def keep(self, state: Any) -> None:
         """Count an iteration; write when it is time. ``state`` is a function that gives the tree to write."""
@@ -146,7 +156,7 @@ class Keeper:
         if self.where is None:
             return
         try:
-            write_tree(self.where.path, _KIND, {"owner": dict(self.owner), "state": state}, self.classes)
+            write_tree(self.where.path, _KIND, {"owner": dict(self.owner), "state": state}, stored_classes())
         except OSError as error:
             warnings.warn(
                 f"the checkpoint {self.where.path} could not be written ({error}); the fit goes on, and what was "

@@ -30,12 +30,14 @@ from bursty.families.base import Family, Parameters, Statistics
 from bursty.inference.runs import Trace
 from bursty.inference.stopping import RelativeChange, Rule
 from bursty.kernels.posterior import posterior
+from bursty.storage.schema import floats, number, part, storable, whole
 
 Array = np.ndarray[Any, Any]
 
 FLOOR = 1e-6
 
 
+@storable("Expectation", resp=floats("K", low=0), stats=part(Statistics, K="K"), log_evidence=number())
 @dataclass(frozen=True)
 class Expectation(Statistics):
     """What an E step gives: statistics, responsibility of each component, sum of the log-evidence."""
@@ -45,6 +47,7 @@ class Expectation(Statistics):
     log_evidence: float
 
 
+@storable("State", weights=floats("K", low=0, sums=0), params=part(Parameters, K="K"))
 @dataclass(frozen=True)
 class State:
     """Where EM stands: all that the next step needs."""
@@ -224,4 +227,9 @@ class Run:
     @classmethod
     def resumed(cls, problem: Problem, schedule: Schedule, standing: Mapping[str, Any]) -> Run:
         """The run that stood so."""
-        return cls(problem, schedule, **{**standing, "trace": Trace(standing["trace"])})
+        sizes = {"n_words": problem.documents.n_words, "K": problem.n_components}
+        part(State, K="K")(standing["state"], sizes, "state")
+        trace = Trace.checked(standing["trace"])
+        whole(high=len(schedule.temperatures))(standing["phase"], sizes, "phase")
+        whole(high=len(trace))(standing["phase_start"], sizes, "phase_start")
+        return cls(problem, schedule, **{**standing, "trace": trace})

@@ -21,6 +21,7 @@ from bursty.engines import Chunk, Column, Documents, total
 from bursty.inference.runs import Trace
 from bursty.inference.stopping import MeanGain, Rule
 from bursty.samplers.tokens import Tokens, random_topics
+from bursty.storage.schema import index, part, whole
 
 Array = np.ndarray[Any, Any]
 
@@ -166,8 +167,13 @@ class Run(Generic[P]):
         cls, documents: Documents, n_topics: int, method: Method[P], schedule: Schedule, standing: Mapping[str, Any]
     ) -> Run[P]:
         """The run that stood so."""
+        sizes = {"n_words": documents.n_words, "K": n_topics}
+        index("K")(standing["topics"], sizes, "topics")
+        part(K="K")(standing["params"], sizes, "params")
+        for name in ("seed", "number"):
+            whole()(standing[name], sizes, name)
         chains = Chains.at(documents, n_topics, standing["seed"], standing["topics"], standing["number"])
-        return cls(chains, standing["params"], method, schedule, Trace(standing["trace"]))
+        return cls(chains, standing["params"], method, schedule, Trace.checked(standing["trace"]))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from bursty.inference.checkpoint import Keeper
+from bursty.storage.schema import Mismatch
 
 Array = np.ndarray[Any, Any]
 
@@ -38,6 +39,17 @@ class Trace:
         """Record a step."""
         for name, value in values.items():
             self.entries.setdefault(name, []).append(value)
+
+    @classmethod
+    def checked(cls, entries: Any) -> Trace:
+        """The trace of a checkpoint: lists of numbers, or of arrays of them, all of one length."""
+        if not isinstance(entries, dict) or not all(isinstance(values, list) for values in entries.values()):
+            raise Mismatch("the trace is not made of lists")
+        if len({len(values) for values in entries.values()}) > 1:
+            raise Mismatch("the lists of the trace are not of one length")
+        if not all(np.asarray(values).dtype.kind in "biuf" for values in entries.values()):
+            raise Mismatch("the trace holds something other than numbers")
+        return cls(entries)
 
     def since(self, step: int) -> Trace:
         """Without the steps before this one."""
@@ -109,7 +121,7 @@ class Runner(Generic[R]):
         """One run after the other; the one of greatest score is kept."""
         kept = self.keeper.resume() or {"begun": 0, "best": None, "run": None, "rng": rng}
         begun, rng = kept["begun"], kept["rng"]
-        best, run = (None if kept[name] is None else self.resume(kept[name]) for name in ("best", "run"))
+        best, run = (None if kept[name] is None else self._resumed(kept[name]) for name in ("best", "run"))
 
         def standing() -> dict[str, Any]:
             runs = {"best": best and best.standing(), "run": run and run.standing()}
@@ -137,10 +149,16 @@ class Runner(Generic[R]):
         assert best is not None
         return Outcome([best], interrupted)
 
+    def _resumed(self, standing: Any) -> R:
+        with self.keeper.reading():
+            return self.resume(standing)
+
     def side_by_side(self, n_runs: int, rng: np.random.Generator, n_threads: int) -> Outcome[R]:
         """All runs, some at a time; each is the same whatever the others do."""
         kept = self.keeper.resume()
-        runs = [self.start(rng) for _ in range(n_runs)] if kept is None else [self.resume(one) for one in kept["runs"]]
+        runs = (
+            [self.start(rng) for _ in range(n_runs)] if kept is None else [self._resumed(one) for one in kept["runs"]]
+        )
         # What is written is how each of them stood after its last step.
         standing = [run.standing() if self.keeper.active else {} for run in runs]
         stopped, lock = threading.Event(), threading.Lock()

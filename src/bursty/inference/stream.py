@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from bursty.engines import Levels
 from bursty.families.base import Statistics
+from bursty.storage.schema import Mismatch, part, whole
 
 Array = np.ndarray[Any, Any]
 
@@ -52,6 +53,17 @@ class Stream:
         """The stream that was packed; ``kind`` is the class of its statistics."""
         parts = {field.name: _unpacked(packed["mean"][field.name]) for field in fields(kind)}
         return cls(kind(**parts), packed["n_documents"], packed["n_chunks"])
+
+    @classmethod
+    def check(cls, kind: type[Statistics], packed: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse what `unpack` cannot read; nothing is allocated for what a file claims."""
+        for value in packed["mean"].values():
+            table = value["weights"] if isinstance(value, dict) else value
+            if sp.issparse(table) and table.shape not in ((table.shape[0], 1), (sizes["n_words"], sizes["K"])):
+                raise Mismatch(f"the stream has a table of shape {table.shape}")
+        for name in ("n_documents", "n_chunks"):
+            whole()(packed[name], sizes, name)
+        part(kind, K="K")(cls.unpack(kind, packed).mean, sizes, "stream")
 
 
 def _packed(value: Any) -> Any:

@@ -13,8 +13,9 @@ import scipy.sparse as sp
 from bursty.families.dcm import DCMFamily, DCMParameters
 from bursty.inference import mcem
 from bursty.inference.topics.dcmlda import DCMLDAStatistics, Method, start
-from bursty.models.topics import TopicModel, check_hyperparameter, documented
+from bursty.models.topics import STORED, TopicModel, check_hyperparameter, documented
 from bursty.samplers import dcmlda
+from bursty.storage.schema import storable
 
 Array = np.ndarray[Any, Any]
 
@@ -22,6 +23,7 @@ Array = np.ndarray[Any, Any]
 _MAX_PAIRS = 2**31
 
 
+@storable("DCMLDA", **STORED)
 @documented
 class DCMLDA(TopicModel):
     """Topics of documents whose words come in bursts.

@@ -15,12 +15,14 @@ from bursty.families.multinomial import MultinomialFamily, MultinomialParameters
 from bursty.inference import mcem
 from bursty.inference.topics.lda import LDAStatistics, Method
 from bursty.kernels import streams
-from bursty.models.topics import TopicModel, check_hyperparameter, documented
+from bursty.models.topics import STORED, TopicModel, check_hyperparameter, documented
 from bursty.samplers import lda
+from bursty.storage.schema import storable
 
 Array = np.ndarray[Any, Any]
 
 
+@storable("LDA", **STORED)
 @documented
 class LDA(TopicModel):
     """Latent Dirichlet allocation: every document is a mixture of topics that all documents share.

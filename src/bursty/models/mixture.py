@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Documents
 from bursty.estimator import check_lengths, check_number, check_whole, generator
-from bursty.families.base import check_perplexity, classes_of_families, get_family
+from bursty.families.base import check_perplexity, get_family
 from bursty.inference import em
 from bursty.inference.checkpoint import Checkpoint, Keeper
 from bursty.inference.em import Problem
@@ -30,14 +30,26 @@ from bursty.inference.stream import Stream
 from bursty.models.clusters import ClusterReading
 from bursty.models.selection import DEFAULT_KS, Selection, select
 from bursty.progress import progress
+from bursty.storage.schema import floats, index, integers, items, part, storable, whole
 from bursty.validation import check_weights
 
 Array = np.ndarray[Any, Any]
 
-# What a checkpoint may hold, besides the families' own classes.
-_KEPT = {"State": em.State}
 
-
+@storable(
+    "Mixture",
+    weights_=floats("K", low=0, sums=0),
+    components_=floats("K", "n_words"),
+    _state=part(em.State, K="K"),
+    _running=part(em.Expectation, K="K"),
+    labels_=index("K", "documents"),
+    sizes_=integers("K", low=0),
+    probabilities_=floats("documents", low=0),
+    _leads=items("documents"),
+    confidence_=items("K"),
+    log_likelihood_=items("documents"),
+    _n_batches=whole(),
+)
 class Mixture(DensityMixin, ClusterReading):
     """Clusters of documents, by EM for a mixture of multinomial, DCM, EDCM or von Mises-Fisher components.
 
@@ -163,7 +175,7 @@ class Mixture(DensityMixin, ClusterReading):
         rng = generator(self.random_state)
         labels = self._known_labels(y, documents.n_documents)
         problem = self._problem(documents, labels, weights, self._choose_n_components(documents, weights))
-        keeper = Keeper.of(self, documents, classes_of_families() | _KEPT, y, weights)
+        keeper = Keeper.of(self, documents, y, weights)
         outcome = self._run(problem, labels, rng, schedule, keeper)
         best = outcome.best
         if outcome.interrupted:

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from bursty.engines import Documents
+from bursty.storage.schema import integers, items, storable, whole
 
 Array = np.ndarray[Any, Any]
 
@@ -19,6 +20,13 @@ DEFAULT_KS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
 SMOOTHINGS = (0.01, 0.1, 0.5, 2.0)
 
 
+@storable(
+    "Selection",
+    ks=integers("tried", low=1),
+    scores=items("tried"),
+    standard_errors=items("tried"),
+    n_components=whole(low=1),
+)
 @dataclass(frozen=True)
 class Selection:
     """Scores of each number of components (larger is better), and the choice.

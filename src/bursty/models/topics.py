@@ -23,14 +23,11 @@ from bursty.inference.stream import Stream
 from bursty.models.topics_inference import TopicInference
 from bursty.models.topics_reading import TopicReading
 from bursty.progress import progress
-from bursty.samplers import dcmlda, lda
 from bursty.samplers.tokens import MAX_TOPICS
+from bursty.storage.schema import floats, index, part, whole
 from bursty.validation import warn_empty
 
 Array = np.ndarray[Any, Any]
-
-# What a checkpoint may hold.
-_KEPT = {"LDA": lda.Hyperparameters, "DCMLDA": dcmlda.Hyperparameters}
 
 # What the docstrings of both models say alike, under the name that stands for it there.
 _SHARED = {
@@ -80,8 +77,8 @@ M = TypeVar("M", bound="TopicModel")
 def documented(model: type[M]) -> type[M]:
     """Put what both models share into the docstring of one."""
     text = inspect.cleandoc(model.__doc__ or "")
-    for name, part in _SHARED.items():
-        text = text.replace(name, inspect.cleandoc(part))
+    for name, shared in _SHARED.items():
+        text = text.replace(name, inspect.cleandoc(shared))
     model.__doc__ = text
     return model
 
@@ -166,7 +163,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 f"n_features={documents.n_words} should be >= n_components={self.n_components}: "
                 f"{documents.n_words} words cannot make {self.n_components} topics"
             )
-        keeper = Keeper.of(self, documents, _KEPT)
+        keeper = Keeper.of(self, documents)
         outcome = self._run(documents, schedule, keeper)
         best = outcome.best
         result = mcem.finish(best, outcome.interrupted)
@@ -280,6 +277,24 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     @property
     def _n_features_out(self) -> int:
         return len(self.alpha_)
+
+
+def _check_learned(model: TopicModel, sizes: dict[str, int]) -> None:
+    Stream.check(model._statistics, model._stream, sizes)
+
+
+#: How every topic model is checked.
+STORED: dict[str, Any] = {
+    "alpha_": floats("K", above=0),
+    "beta_": floats("K", "n_words", above=0),
+    "components_": floats("K", "n_words", low=0, sums=1),
+    "doc_topic_": floats(None, "K", low=0, sums=1),
+    "_params": part(K="K"),
+    "_topics": index("K"),
+    "_number": whole(),
+    "_seed": whole(),
+    "check": _check_learned,
+}
 
 
 def check_hyperparameter(name: str, value: Any, shapes: tuple[tuple[int, ...], ...]) -> Array:

@@ -37,6 +37,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from bursty.kernels import dpmfs_bursts, dpmfs_words, order, random, select, streams
+from bursty.storage.schema import floats, index, integers, number, storable
 
 Array = np.ndarray[Any, Any]
 
@@ -118,6 +119,15 @@ class Problem:
         return values, first, out
 
 
+@storable(
+    "DPMFSState",
+    labels=index("labels", "documents"),
+    chosen=integers("n_words", low=0, high=2),
+    tables=integers("cells", low=0),
+    burst=floats(2, low=0),
+    alpha=number(low=0),
+    scale=number(low=0),
+)
 @dataclass(frozen=True)
 class State:
     """Where a chain stands: all that the next sweep depends on."""

@@ -28,6 +28,7 @@ from scipy.special import gammaln
 
 from bursty.kernels import gibbs_blocks, gibbs_heldout, gibbs_lda, gibbs_predict, gibbs_pseudo, streams, threads
 from bursty.samplers.tokens import Cells, State, Tokens
+from bursty.storage.schema import floats, storable
 
 Array = np.ndarray[Any, Any]
 
@@ -39,6 +40,7 @@ _TINY = 1e-300
 _NEVER_DRAWN = 1e-30
 
 
+@storable("LDAHyperparameters", alpha=floats("K", above=0), beta=floats("n_words", above=0))
 @dataclass(frozen=True)
 class Hyperparameters:
     """alpha (K) and beta (W), all positive."""

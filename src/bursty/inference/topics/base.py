@@ -20,6 +20,7 @@ from bursty.families.base import Statistics
 from bursty.families.dcm import maximise_alpha
 from bursty.families.urn import S_MAX, S_MIN, LengthUrn
 from bursty.samplers.tokens import item_levels, length_levels
+from bursty.storage.schema import number, part
 
 Array = np.ndarray[Any, Any]
 
@@ -27,6 +28,14 @@ Array = np.ndarray[Any, Any]
 FLOOR = 1e-3
 #: Levels of nothing, where nothing is learned from them.
 NO_LEVELS = Levels(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty((0, 1)), 0)
+
+
+#: How the statistics of every topic model are checked.
+STORED: dict[str, Any] = {
+    "mixtures": part(Levels, items="K", K=1),
+    "lengths": part(Levels, items=1, K=1),
+    "log_joint": number(),
+}
 
 
 @dataclass(frozen=True)

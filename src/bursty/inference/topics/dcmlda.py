@@ -16,10 +16,11 @@ from bursty.families.dcm import solve_urns
 from bursty.families.sparse_urns import PairUrns
 from bursty.inference.mcem import Chains
 from bursty.inference.topics import lda
-from bursty.inference.topics.base import FLOOR, NO_LEVELS, TopicStatistics, learn_alpha, mixture_levels
+from bursty.inference.topics.base import FLOOR, NO_LEVELS, STORED, TopicStatistics, learn_alpha, mixture_levels
 from bursty.samplers import lda as lda_sampler
 from bursty.samplers.dcmlda import Hyperparameters, log_joint
 from bursty.samplers.tokens import State, Tokens
+from bursty.storage.schema import part, storable
 
 Array = np.ndarray[Any, Any]
 
@@ -28,6 +29,7 @@ _START_SWEEPS, _START_BETA = 20, 0.1
 _CARD = "bursty.inference.topics.cuda_dcmlda"
 
 
+@storable("DCMLDAStatistics", **STORED, words=part(Levels, items="n_words*K", K=1))
 @dataclass(frozen=True)
 class DCMLDAStatistics(TopicStatistics):
     """And what beta is learned from: documents by (pair of word and topic, tokens of it)."""

@@ -14,15 +14,31 @@ import numpy as np
 from bursty.engines import Chunk, Levels, has_version
 from bursty.families.dcm import maximise_alpha
 from bursty.inference.mcem import Chains
-from bursty.inference.topics.base import FLOOR, NO_LEVELS, TopicStatistics, learn_alpha, mixture_levels, symmetric
+from bursty.inference.topics.base import (
+    FLOOR,
+    NO_LEVELS,
+    STORED,
+    TopicStatistics,
+    learn_alpha,
+    mixture_levels,
+    symmetric,
+)
 from bursty.samplers.lda import Hyperparameters, Topics, draw_phi, log_topics, log_words
 from bursty.samplers.tokens import State, Tokens, count_type
+from bursty.storage.schema import floats, part, storable
 
 Array = np.ndarray[Any, Any]
 
 _CARD = "bursty.inference.topics.cuda_lda"
 
 
+@storable(
+    "LDAStatistics",
+    **STORED,
+    words=part(Levels, items="n_words", K=1),
+    sizes=part(Levels, items=1, K=1),
+    word_topics=floats("n_words", "K", low=0),
+)
 @dataclass(frozen=True)
 class LDAStatistics(TopicStatistics):
     """And what beta is learned from: topics by (word, tokens of it), by tokens; tokens of word and topic, W x K."""

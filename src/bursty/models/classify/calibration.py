@@ -27,6 +27,7 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from bursty.engines import Chunk
+from bursty.storage.schema import Mismatch, number, storable
 
 Array = np.ndarray[Any, Any]
 
@@ -35,6 +36,15 @@ _PRIOR = 1.0 / 9.0
 _MAX_STEPS = 60
 
 
+def _check_coefficients(temperature: Temperature, sizes: dict[str, int]) -> None:
+    values = temperature.coefficients
+    if not isinstance(values, tuple) or len(values) != 3:
+        raise Mismatch("a temperature does not have three coefficients")
+    for value in values:
+        number()(value, sizes, "coefficients")
+
+
+@storable("Temperature", check=_check_coefficients)
 @dataclass(frozen=True)
 class Temperature:
     """``coefficients`` a, b, c of log T."""

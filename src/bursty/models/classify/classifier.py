@@ -28,6 +28,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from bursty.engines import Chunk, Documents
 from bursty.estimator import CountEstimator
+from bursty.families.base import Parameters
 from bursty.kernels import threads
 from bursty.models.classify import explain as explaining
 from bursty.models.classify import priors
@@ -40,13 +41,40 @@ from bursty.models.classify.presets import preset
 from bursty.models.classify.scoring import Model, Scorer, score
 from bursty.models.classify.seen import Seen, see
 from bursty.models.classify.settings import HiddenParameter, Settings, holds_integers
-from bursty.models.classify.smoothing import Smoothing
+from bursty.models.classify.smoothing import Constant, Shrinkage, Smoothing
 from bursty.models.classify.transforms import Transform
+from bursty.storage.schema import Mismatch, floats, integers, items, maybe, part, storable
 from bursty.validation import check_counts, check_input, check_weights, warn_empty
 
 Array = np.ndarray[Any, Any]
 
 
+def _check_groups(model: BayesClassifier, sizes: dict[str, int]) -> None:
+    """As many statistics as the classes need, and as many parameters as they have groups."""
+    n_sums = sizes["C"] + model._layout.multilabel
+    seen = model._seen
+    if seen is None or len(seen.stats) != n_sums:
+        raise Mismatch(f"{sizes['C']} classes do not fit the statistics that are kept of them")
+    if seen.sample is not None and seen.sample.targets.multilabel != model._layout.multilabel:
+        raise Mismatch("the sample has labels of another kind")
+    part(Parameters, K="groups")(model.parameters_, {**sizes, "groups": model._layout.n_groups(n_sums)}, "parameters_")
+
+
+@storable(
+    "BayesClassifier",
+    classes_=items("C"),
+    class_count_=floats("C", low=0),
+    class_log_prior_=items("C"),
+    _layout=part(Layout),
+    _seen=part(Seen, C="C"),
+    _transform=part(Transform),
+    _idf=floats("n_words"),
+    _document_frequency=integers("n_words", low=0),
+    parameters_=part(Parameters),
+    smoothing_=part(Constant, Shrinkage),
+    temperature_=maybe(part(Temperature)),
+    check=_check_groups,
+)
 class BayesClassifier(ClassifierMixin, CountEstimator):
     """Bayes' rule with a multinomial, DCM or EDCM per class.
 

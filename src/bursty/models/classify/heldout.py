@@ -29,6 +29,8 @@ from bursty.models.classify.scoring import Model
 from bursty.models.classify.settings import Settings
 from bursty.models.classify.smoothing import Constant, Shrinkage, Smoothing, Urns, fit_groups
 from bursty.models.classify.sums import Classes, summarize, word_table
+from bursty.storage.schema import Mismatch, floats, integers, part, storable
+from bursty.validation import check_counts
 
 Array = np.ndarray[Any, Any]
 
@@ -40,6 +42,20 @@ LARGEST_FOLD = 0.2
 LEAST_HELD_OUT = 5
 
 
+def _check_counts(sample: Sample, sizes: dict[str, int]) -> None:
+    shape = sizes["documents"], sizes["n_words"]
+    if not isinstance(sample.counts, sp.csr_array) or sample.counts.shape != shape or len(sample.targets) != shape[0]:
+        raise Mismatch("the sample does not have a row and a class for each of its documents")
+    check_counts(sample.counts, integer=False, n_words=shape[1])
+
+
+@storable(
+    "Sample",
+    weights=floats("documents", low=0),
+    keys=integers("documents", low=0),
+    targets=part(Targets, C="C"),
+    check=_check_counts,
+)
 @dataclass(frozen=True)
 class Sample:
     """Documents kept: their counts, classes, weights, and the keys they were chosen by."""

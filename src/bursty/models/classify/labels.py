@@ -19,10 +19,22 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from bursty.sparse import as_csr
+from bursty.storage.schema import Mismatch, index, items, maybe, storable
 
 Array = np.ndarray[Any, Any]
 
 
+def _check_table(targets: Targets, sizes: dict[str, int]) -> None:
+    table = targets.table
+    if (table is None) == (targets.codes is None):
+        raise Mismatch("targets do not have either codes or a table")
+    if table is not None and (
+        not isinstance(table, sp.csr_array) or table.shape[1] != sizes["C"] or not np.all(table.data == 1)
+    ):
+        raise Mismatch(f"targets are not a table of 0 and 1 for {sizes['C']} classes")
+
+
+@storable("Targets", classes=items("C"), codes=maybe(index("C")), check=_check_table)
 @dataclass(frozen=True)
 class Targets:
     """Classes of documents, as positions in ``classes``: ``codes`` of single labels, or a table of 0 and 1."""

@@ -26,10 +26,17 @@ import numpy as np
 
 from bursty.families.base import Statistics
 from bursty.models.classify.sums import Classes, without
+from bursty.storage.schema import Mismatch, storable
 
 Array = np.ndarray[Any, Any]
 
 
+def _check_layout(layout: Layout, sizes: dict[str, int]) -> None:
+    if type(layout.complement) is not bool or type(layout.multilabel) is not bool:
+        raise Mismatch("a layout is not made of truth values")
+
+
+@storable("Layout", check=_check_layout)
 @dataclass(frozen=True)
 class Layout:
     """Works on the classes, followed by "all documents" in the multi-label case."""

@@ -14,11 +14,20 @@ from bursty.models.classify.labels import Targets
 from bursty.models.classify.settings import Settings
 from bursty.models.classify.sums import of_tables, summarize
 from bursty.models.classify.transforms import Transform
+from bursty.storage.schema import floats, integers, maybe, part, parts, storable, whole
 
 Array = np.ndarray[Any, Any]
 _CELLS = 2**17
 
 
+@storable(
+    "Seen",
+    n_documents=whole(),
+    document_frequency=integers("n_words", low=0),
+    documents=floats("powers", "sums", low=0),
+    stats=parts("sums", Statistics, K="powers"),
+    sample=maybe(part(Sample, C="C")),
+)
 @dataclass(frozen=True)
 class Seen:
     """What is kept of the documents that were learned from; of two batches it adds.

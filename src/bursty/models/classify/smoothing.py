@@ -30,6 +30,7 @@ from bursty.families.base import Family, Parameters
 from bursty.kernels import threads
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.sums import Classes
+from bursty.storage.schema import maybe, number, storable
 
 Array = np.ndarray[Any, Any]
 
@@ -40,6 +41,7 @@ TRUSTS = (0.0, 0.5, 1.0)
 EPSILONS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
 
+@storable("Constant", epsilon=number(low=0), power=number())
 @dataclass(frozen=True)
 class Constant:
     """Add ``epsilon`` in the family's own way."""
@@ -52,6 +54,7 @@ class Constant:
         return [replace(self, epsilon=epsilon) for epsilon in _beside(EPSILONS, self.epsilon)]
 
 
+@storable("Shrinkage", tau=number(low=0), burst=maybe(number(low=0)), power=number(), idf=number())
 @dataclass(frozen=True)
 class Shrinkage:
     """Pull towards the corpus by ``tau``, believe a ``burst``-th of the burstiness."""

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from bursty.engines import Assignment, Chunk, Levels
 from bursty.families.base import Family, Statistics
 from bursty.models.classify.labels import Targets
+from bursty.storage.schema import Mismatch, floats, integers, maybe, storable, whole
 
 Array = np.ndarray[Any, Any]
 S = TypeVar("S", bound=Statistics)
@@ -28,6 +29,26 @@ S = TypeVar("S", bound=Statistics)
 _ROUNDING = 1e-9
 
 
+def _check_kept(sums: Kept, sizes: dict[str, int]) -> None:
+    """Rows in order, each once, of items below their number; a sum of each in every column."""
+    if sums.items.dtype != np.int32 or sums.n_items not in (1, sizes["n_words"]):
+        raise Mismatch(f"sums of {sums.n_items} items do not fit {sizes['n_words']} words")
+    if sums.items.max(initial=-1) >= sums.n_items or np.any(np.diff(sums.keys) <= 0):
+        raise Mismatch("the rows of sums are not in order")
+    if not isinstance(sums.columns, list):
+        raise Mismatch("sums are not a list of columns")
+    for column in sums.columns:
+        rule = floats("rows", low=0) if column.dtype.kind == "f" else integers("rows", low=0)
+        rule(column, sizes, "sums")
+
+
+@storable(
+    "Kept",
+    items=integers("rows", low=0),
+    values=maybe(integers("rows", low=0, high=2**31)),
+    n_items=whole(),
+    check=_check_kept,
+)
 @dataclass(frozen=True)
 class Kept:
     """The rows of sums that are not zero, in order.

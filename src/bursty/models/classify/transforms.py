@@ -16,10 +16,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.engines import Chunk, Documents
+from bursty.storage.schema import floats, maybe, storable
 
 Array = np.ndarray[Any, Any]
 
 
+@storable("Transform", idf=maybe(floats("n_words", low=0)))
 @dataclass(frozen=True)
 class Transform:
     """A fitted transformation; ``idf`` is there for tf-idf only."""

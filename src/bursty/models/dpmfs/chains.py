@@ -13,6 +13,7 @@ from bursty.inference.stopping import Rule, SamePartition
 from bursty.metrics import effective_sample_size, r_hat
 from bursty.samplers import dpmfs, dpmfs_collapsed, dpmfs_paper
 from bursty.samplers.dpmfs import Info, Problem, State
+from bursty.storage.schema import Mismatch, index, part, whole
 
 Array = np.ndarray[Any, Any]
 Sweep = Callable[[State, int], tuple[State, Info]]
@@ -134,8 +135,21 @@ class Chain:
     @classmethod
     def resumed(cls, model: Any, problem: Problem, plan: Plan, standing: Mapping[str, Any]) -> Chain:
         """The chain that stood so."""
-        traces = {name: Trace(standing[name]) for name in ("trace", "partitions")}
-        own = {**standing, **traces, "window": Window(*standing["window"])}
+        n_labels = max(problem.n_documents, problem.most or 0)
+        sizes = {"n_words": problem.n_words, "documents": problem.n_documents, "labels": n_labels}
+        sizes["cells"] = len(problem.words)
+        part(State, labels="labels", documents="documents", cells="cells")(standing["state"], sizes, "state")
+        if np.any(standing["state"].tables > problem.counts):
+            raise Mismatch("a word has more tables than tokens")
+        whole()(standing["seed"], sizes, "seed")
+        samples, inclusion, n_sweeps = standing["window"]
+        for sample in [*samples, *standing["partitions"].get("partition", [])]:
+            index("labels", "documents")(sample, sizes, "labels of a sweep")
+        whole()(n_sweeps, sizes, "sweeps of the window")
+        if n_sweeps:
+            np.broadcast_to(inclusion, problem.n_words)
+        traces = {name: Trace.checked(standing[name]) for name in ("trace", "partitions")}
+        own = {**standing, **traces, "window": Window(samples, inclusion, n_sweeps)}
         return cls(problem, plan, make_sweep(model, problem, standing["seed"]), **own)
 
 

@@ -13,10 +13,17 @@ from bursty.kernels import dpmfs_labels, select
 from bursty.metrics import best_partition
 from bursty.models.dpmfs.chains import Chain, most_frequent
 from bursty.samplers.dpmfs import Problem
+from bursty.storage.schema import floats, integers, storable
 
 Array = np.ndarray[Any, Any]
 
 
+@storable(
+    "DPMFSComponents",
+    prior=floats("K", low=0, sums=0),
+    weights=floats("slots", "K", low=0),
+    slot=integers("n_words", low=-1, high="slots"),
+)
 @dataclass(frozen=True)
 class Components:
     """Clusters as new documents meet them: an urn each (words x clusters), and how likely each cluster is.

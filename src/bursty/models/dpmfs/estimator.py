@@ -23,16 +23,32 @@ from bursty.models.dpmfs import estimate
 from bursty.models.dpmfs.chains import Chain, Plan
 from bursty.models.dpmfs.settings import Settings, check_lam, check_settings, known_labels, make_problem
 from bursty.progress import progress
-from bursty.samplers.dpmfs import Problem, State
+from bursty.samplers.dpmfs import Problem
+from bursty.storage.schema import flags, floats, index, integers, items, maybe, number, part, size, storable
 
 Array = np.ndarray[Any, Any]
 
 # Documents up to which the table of all pairs is kept.
 MOST_PAIRED = 2_000
-# What a checkpoint may hold.
-_KEPT = {"State": State}
 
 
+@storable(
+    "DPMFS",
+    weights_=floats("K", low=0, sums=0),
+    n_clusters_=size("K"),
+    components_=floats("K", "n_words", low=0),
+    _components=part(estimate.Components, K="K"),
+    labels_=index("K", "documents"),
+    sizes_=integers("K", low=0),
+    probabilities_=floats("documents", low=0),
+    _leads=items("documents"),
+    confidence_=items("K"),
+    inclusion_prob_=floats("n_words", low=0, high=1),
+    discriminative_=flags("n_words"),
+    samples_=integers(None, "documents", low=0),
+    similarity_=maybe(floats("documents", "documents")),
+    alpha_=number(low=0),
+)
 class DPMFS(ClusterReading):
     """Clusters of unknown number, and the words that tell them apart: Yu, Huang and Wang (2010).
 
@@ -220,7 +236,7 @@ class DPMFS(ClusterReading):
             self, settings, _occurring(counts, columns), known, None if lam is None else lam[columns]
         )
         plan = Plan(settings.n_iter, settings.burn_in, self.patience)
-        keeper = Keeper.of(self, documents, _KEPT, y)
+        keeper = Keeper.of(self, documents, y)
         outcome = self._run(problem, known, plan, keeper)
         self._finish(problem, settings, outcome.runs, known, columns, documents)
         if outcome.interrupted:

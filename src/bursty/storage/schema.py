@@ -1,0 +1,271 @@
+"""Classes declare how they are stored: a name that files have for ever, and what their values must be.
+
+    @storable("LDAHyperparameters", alpha=floats("K", above=0), beta=floats("n_words", above=0))
+    @dataclass(frozen=True)
+    class Hyperparameters: ...
+
+A file holds objects of registered classes and nothing else. When it is read, `check` goes through them: sizes are names
+that get a value where they are first met and have to agree from then on, so that what a compiled loop indexes fits what
+it is indexed by. The whole table of rules:
+
+| rule | value |
+|---|---|
+| `floats(*shape, low, above, high, sums)` | array of finite float64 in bounds, summing to one along the axis `sums` |
+| `integers(*shape, low, high)` | array of integers in [low, high) |
+| `index(size, *shape)` | integers in [0, size) |
+| `flags(*shape)`, `items(*shape)` | array of booleans; array of anything |
+| `number(low, high)`, `whole(low, high)` | one finite number, one integer, in bounds |
+| `part(*kinds, **sizes)` | object of a registered class; ``sizes`` says which of its sizes are which of ours |
+| `parts(size, *kinds, **sizes)` | list of them |
+| `maybe(rule)` | None, or what the rule says |
+
+A size is a number, a name such as ``"K"``, or a product of names such as ``"n_words*K"``; None is any size.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Size = int | str | None
+Sizes = dict[str, int]
+#: Takes a value, the sizes that are known, and the place for messages.
+Rule = Callable[[Any, Sizes, str], None]
+C = TypeVar("C", bound=type)
+
+
+class Mismatch(ValueError):
+    """A value is not what its class declares."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Declaration:
+    """How a class is stored."""
+
+    name: str
+    kind: type
+    rules: dict[str, Rule]
+    check: Callable[[Any, Sizes], None] | None
+
+
+_BY_NAME: dict[str, Declaration] = {}
+_BY_KIND: dict[type, Declaration] = {}
+
+
+def storable(_name: str, /, *, check: Callable[[Any, Sizes], None] | None = None, **rules: Rule) -> Callable[[C], C]:
+    """Register a class under the name that it has in files.
+
+    ``rules`` are by attribute, in the order in which they are checked; ``check`` is called after them, with the object
+    and the sizes, for what they cannot say.
+    """
+
+    def declare(kind: C) -> C:
+        known = _BY_NAME.get(_name)
+        if known is not None and (known.kind.__module__, known.kind.__qualname__) != (
+            kind.__module__,
+            kind.__qualname__,
+        ):
+            raise ValueError(f"{known.kind.__qualname__} is stored under the name {_name!r}: choose another")
+        _BY_NAME[_name] = _BY_KIND[kind] = Declaration(_name, kind, rules, check)
+        return kind
+
+    return declare
+
+
+def stored_classes() -> dict[str, type]:
+    """What a file may hold, by the names it has there: nothing else is ever rebuilt."""
+    return {name: declaration.kind for name, declaration in _BY_NAME.items()}
+
+
+def check(value: Any, sizes: Sizes, where: str = "it") -> None:
+    """Check every registered object in a value; `Mismatch` where one is not what its class declares."""
+    declaration = _BY_KIND.get(type(value))
+    if declaration is not None:
+        _check_object(value, declaration, dict(sizes), where)
+        return
+    for name, item in _inside(value):
+        check(item, sizes, f"{where}{name}")
+
+
+def _check_object(value: Any, declaration: Declaration, sizes: Sizes, where: str) -> None:
+    for name, rule in declaration.rules.items():
+        if hasattr(value, name):  # attributes that older files do not have are left to the class
+            rule(getattr(value, name), sizes, f"{where}.{name}")
+    if declaration.check is not None:
+        declaration.check(value, sizes)
+    for name, item in _inside(value):
+        if name[1:] not in declaration.rules:
+            check(item, {"n_words": sizes["n_words"]}, f"{where}{name}")
+
+
+def _inside(value: Any) -> Iterator[tuple[str, Any]]:
+    """Names and values inside a value."""
+    if isinstance(value, dict):
+        yield from ((f"[{key!r}]", item) for key, item in value.items())
+    elif isinstance(value, list | tuple):
+        yield from ((f"[{number}]", item) for number, item in enumerate(value))
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield from ((f".{field.name}", getattr(value, field.name)) for field in dataclasses.fields(value))
+    elif type(value) in _BY_KIND:
+        yield from ((f".{name}", item) for name, item in vars(value).items())
+
+
+# Rules ---------------------------------------------------------------------------------------------------------------
+
+
+def floats(
+    *shape: Size,
+    low: float | None = None,
+    above: float | None = None,
+    high: float | None = None,
+    sums: int | None = None,
+) -> Rule:
+    """Array of finite numbers."""
+
+    def rule(value: Any, sizes: Sizes, where: str) -> None:
+        _check_array(value, shape, sizes, where, "f")
+        _expect(value.dtype == np.float64, where, f"is of type {value.dtype} instead of float64")
+        _expect(bool(np.isfinite(value).all()), where, "has values that are not finite")
+        _check_bounds(value, low, None if high is None else np.nextafter(high, np.inf), where)
+        _expect(
+            above is None or not value.size or bool(value.min() > above),
+            where,
+            f"has values that are not above {above}",
+        )
+        if sums is not None and value.size:
+            _expect(bool(np.allclose(value.sum(axis=sums), 1.0, rtol=0, atol=1e-6)), where, "does not sum to one")
+
+    return rule
+
+
+def integers(*shape: Size, low: int | None = None, high: Size = None) -> Rule:
+    """Array of integers from ``low`` to before ``high``."""
+
+    def rule(value: Any, sizes: Sizes, where: str) -> None:
+        _check_array(value, shape, sizes, where, "iu")
+        _check_bounds(value, low, None if high is None else _resolve(high, sizes), where)
+
+    return rule
+
+
+def index(size: Size, *shape: Size) -> Rule:
+    """Array of positions below a size; in one row where no shape is given."""
+    return integers(*(shape or (None,)), low=0, high=size)
+
+
+def flags(*shape: Size) -> Rule:
+    """Array of booleans."""
+    return lambda value, sizes, where: _check_array(value, shape, sizes, where, "b")
+
+
+def items(*shape: Size) -> Rule:
+    """Array of anything."""
+    return lambda value, sizes, where: _check_array(value, shape, sizes, where, "biufUSO")
+
+
+def number(low: float | None = None, high: float | None = None) -> Rule:
+    """One finite number, bounds included."""
+
+    def rule(value: Any, sizes: Sizes, where: str) -> None:
+        _expect(_is_number(value, int | float | np.integer | np.floating), where, "is not a number")
+        _expect(math.isfinite(value), where, "is not finite")
+        _expect(low is None or value >= low, where, f"is below {low}")
+        _expect(high is None or value <= high, where, f"is above {high}")
+
+    return rule
+
+
+def whole(low: int | None = 0, high: int = 2**63 - 1) -> Rule:
+    """One integer, bounds included."""
+
+    def rule(value: Any, sizes: Sizes, where: str) -> None:
+        _expect(_is_number(value, int | np.integer), where, "is not an integer")
+        _expect(low is None or value >= low, where, f"is below {low}")
+        _expect(value <= high, where, f"is above {high}")
+
+    return rule
+
+
+def size(name: str) -> Rule:
+    """One integer that is this size."""
+
+    def rule(value: Any, sizes: Sizes, where: str) -> None:
+        whole()(value, sizes, where)
+        _agree(int(value), name, sizes, where)
+
+    return rule
+
+
+def part(*kinds: type, **renamed: int | str) -> Rule:
+    """Object of a registered class, of one of these kinds where any are given."""
+
+    def rule(value: Any, sizes: Sizes, where: str) -> None:
+        fits = type(value) in _BY_KIND and (not kinds or isinstance(value, kinds))
+        _expect(fits, where, f"is of type {type(value).__name__}, which does not belong there")
+        known = {"n_words": sizes["n_words"]} | {inner: _resolve(outer, sizes) for inner, outer in renamed.items()}
+        check(value, known, where)
+
+    return rule
+
+
+def parts(length: Size, *kinds: type, **renamed: int | str) -> Rule:
+    """List of so many registered objects."""
+    each = part(*kinds, **renamed)
+
+    def rule(value: Any, sizes: Sizes, where: str) -> None:
+        _expect(isinstance(value, list), where, "is not a list")
+        _agree(len(value), length, sizes, where)
+        for place, item in enumerate(value):
+            each(item, sizes, f"{where}[{place}]")
+
+    return rule
+
+
+def maybe(rule: Rule) -> Rule:
+    """None, or what the rule says."""
+    return lambda value, sizes, where: None if value is None else rule(value, sizes, where)
+
+
+def _expect(fits: bool, where: str, problem: str) -> None:
+    if not fits:
+        raise Mismatch(f"{where} {problem}")
+
+
+def _is_number(value: Any, kinds: Any) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool | np.bool_)
+
+
+def _check_array(value: Any, shape: tuple[Size, ...], sizes: Sizes, where: str, kinds: str) -> None:
+    _expect(isinstance(value, np.ndarray), where, f"is of type {type(value).__name__} instead of an array")
+    _expect(value.dtype.kind in kinds, where, f"is an array of {value.dtype}, which does not belong there")
+    _expect(value.ndim == len(shape), where, f"has {value.ndim} dimensions instead of {len(shape)}")
+    for length, expected in zip(value.shape, shape, strict=True):
+        _agree(length, expected, sizes, where)
+
+
+def _check_bounds(value: Array, low: float | None, high: float | None, where: str) -> None:
+    if not value.size:
+        return
+    _expect(low is None or bool(value.min() >= low), where, f"has values below {low}")
+    _expect(high is None or bool(value.max() < high), where, "has values above the largest")
+
+
+def _agree(length: int, expected: Size, sizes: Sizes, where: str) -> None:
+    """The length is the one expected; a name that has no size yet gets this one."""
+    if isinstance(expected, str) and "*" not in expected:
+        sizes.setdefault(expected, length)
+    if expected is not None:
+        wanted = _resolve(expected, sizes)
+        _expect(length == wanted, where, f"has {length} values where {wanted} belong ({expected})")
+
+
+def _resolve(expected: Size, sizes: Sizes) -> int:
+    if isinstance(expected, str):
+        return math.prod(sizes[name] for name in expected.split("*"))
+    assert expected is not None
+    return expected
