@@ -23,7 +23,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from bursty.corpus.checks import check_vocabulary
 from bursty.corpus.core import Corpus
+from bursty.corpus.sources import stays_inside
 from bursty.sparse import check_csr
 from bursty.storage import read_tree, recover, replacing_folder, write_tree
 from bursty.validation import MAX_COUNT
@@ -59,14 +61,15 @@ class ShardedCorpus:
         index = read_tree(self.path / _INDEX, _KIND)
         try:
             self.shards = [Shard(*(int(value) for value in row)) for row in index["shards"]]
-            self.vocabulary: Array = index["vocabulary"]
+            self.vocabulary: Array = check_vocabulary(index["vocabulary"], len(index["vocabulary"]))
             self.has_words = bool(index["has_words"])
-            self.label_names: Array | None = index["label_names"]
+            names = index["label_names"]
+            self.label_names: Array | None = None if names is None else check_vocabulary(names, len(names))
             self.is_multilabel = bool(index["is_multilabel"])
             self.info: dict[str, Any] = dict(index["info"])
             if min(min(shard.documents, shard.cells, shard.empty) for shard in self.shards) < 0:
                 raise ValueError("a shard has a negative size")
-        except (KeyError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
             raise ValueError(f"the index of {path} is damaged ({error}): write the shards again") from error
         self.shape = sum(shard.documents for shard in self.shards), len(self.vocabulary)
         self._checked: set[int] = set()
@@ -132,13 +135,13 @@ class ShardedCorpus:
     def parts(self) -> Iterator[Corpus]:
         """The shards as corpora in memory, one at a time."""
         for number in range(len(self.shards)):
-            yield Corpus(
-                self.counts(number),
-                self.vocabulary if self.has_words else None,
-                label_names=self.label_names,
-                info=self.info,
-                **self._names(number),
-            )
+            counts, names = self.counts(number), self._names(number)
+            words = self.vocabulary if self.has_words else None
+            try:
+                part = Corpus(counts, words, label_names=self.label_names, info=self.info, **names)
+            except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
+                raise self._damaged(number, f"its names do not fit ({error})") from error
+            yield part
 
     def _file(self, number: int) -> Path:
         return self.path / f"{number:05d}.npy"
@@ -148,7 +151,11 @@ class ShardedCorpus:
         if not path.is_file():
             raise self._damaged(number, f"{path.name} is missing")
         names = read_tree(path, _KIND)
-        if not isinstance(names, dict) or len(names.get("ids", ())) != self.shards[number].documents:
+        keys = {"ids", "metadata", "label_matrix" if self.is_multilabel else "labels"}
+        if not isinstance(names, dict) or names.keys() != keys:
+            raise self._damaged(number, f"{path.name} does not hold {', '.join(sorted(keys))}")
+        lengths = [len(names[key]) for key in ("ids", "labels") if isinstance(names.get(key), np.ndarray)]
+        if not lengths or set(lengths) != {self.shards[number].documents}:
             raise self._damaged(number, f"{path.name} does not fit the index")
         return names
 
@@ -158,6 +165,8 @@ class ShardedCorpus:
         path = self._file(number)
         if not path.is_file():
             raise self._damaged(number, f"{path.name} is missing")
+        if not stays_inside(path, self.path):
+            raise self._damaged(number, f"{path.name} is a link that leads out of the folder")
         if path.stat().st_size < least:
             raise self._damaged(number, f"{path.name} is shorter than the index says")
 
