@@ -98,7 +98,7 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         EDCM, times the smallest of them). "auto": the number of least log loss on held-out documents. "shrink": a
         pull of every class towards the corpus, learned likewise. None: that of ``family`` if it is an estimator,
         else "shrink" where it applies and "auto" where it does not (with ``normalize_weights``). Von Mises-Fisher and
-        Dirichlet parameters are never zero, and a number changes nothing; ``Dirichlet(smoothing=...)`` smooths documents.
+        Dirichlet parameters are never zero: a number changes nothing (``Dirichlet(smoothing=...)`` smooths documents).
     class_prior : {"uniform", "empirical", "auto"} or array of shape (n_classes,), default "uniform"
         Probabilities of the classes before a document is seen. "auto" learns, wherever probabilities are calibrated,
         how much the share of a class in the documents counts.
