@@ -170,13 +170,13 @@ def test_positions_outside_the_table_are_refused_even_with_a_right_checksum(shar
     index["shards"][0][4] = zlib.crc32(flat.data)
     write_tree(sharded.path / "index", "shards", index)
     with pytest.raises(ValueError, match=r"shard 0 of .* outside"):
-        ShardedCorpus(sharded.path).counts(0)
+        ShardedCorpus(sharded.path).shard_counts(0)
 
 
 def test_pickled_shards_are_never_loaded(sharded):
     np.save(sharded.path / "00000.npy", np.array([{"a": 1}] * 5000, dtype=object), allow_pickle=True)
     with pytest.raises(ValueError, match="shard 0 of"):
-        ShardedCorpus(sharded.path).counts(0)
+        ShardedCorpus(sharded.path).shard_counts(0)
 
 
 def test_parts_of_one_corpus_have_one_vocabulary_and_one_set_of_labels(corpus, tmp_path):

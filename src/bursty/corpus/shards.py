@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from bursty.corpus.checks import check_vocabulary
+from bursty.corpus.checks import check_rows, check_vocabulary
 from bursty.corpus.core import Corpus
+from bursty.corpus.labels import label_table
 from bursty.corpus.sources import stays_inside
 from bursty.sparse import check_csr
 from bursty.storage import read_tree, recover, replacing_folder, write_tree
@@ -51,7 +52,11 @@ class Shard:
 
 
 class ShardedCorpus:
-    """A corpus on disk, opened. Estimators take it where they take a `Corpus`."""
+    """A corpus on disk, opened. Estimators take it where they take a `Corpus`.
+
+    It has the attributes of a `Corpus`; those with a row per document (`counts`, `labels`, `ids`, `metadata`) are read
+    when they are asked for, all of them into memory. `parts` gives the shards one at a time.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -80,6 +85,11 @@ class ShardedCorpus:
         return self.shape[0]
 
     @property
+    def n_documents(self) -> int:
+        """Number of documents."""
+        return self.shape[0]
+
+    @property
     def n_words(self) -> int:
         """Number of words."""
         return self.shape[1]
@@ -94,14 +104,45 @@ class ShardedCorpus:
         """One integer a document, as in `Corpus`."""
         if self.label_names is None or self.is_multilabel:
             return None
-        return np.concatenate([self._names(number)["labels"] for number in range(len(self.shards))])
+        return np.concatenate(self._column("labels"))
+
+    @property
+    def label_matrix(self) -> sp.csr_array | None:
+        """Documents x classes, 0 or 1, as in `Corpus`."""
+        if self.is_multilabel:
+            return sp.csr_array(sp.vstack(self._column("label_matrix"), format="csr"))
+        labels, names = self.labels, self.label_names
+        return None if labels is None or names is None else label_table(labels, len(names))
+
+    @property
+    def metadata(self) -> dict[str, Array]:
+        """More columns, one value per document."""
+        parts = self._column("metadata")
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     @property
     def ids(self) -> Array:
         """One string a document."""
-        return np.concatenate([self._names(number)["ids"] for number in range(len(self.shards))])
+        return np.concatenate(self._column("ids"))
 
-    def counts(self, number: int) -> sp.csr_array:
+    @property
+    def counts(self) -> sp.csr_array:
+        """Documents x words, all of them in memory: estimators do not need that."""
+        return sp.csr_array(sp.vstack([self.shard_counts(number) for number in range(len(self.shards))], format="csr"))
+
+    def select(self, documents: Any) -> Corpus:
+        """The documents of a mask, of indices (in that order, repeats allowed) or of a slice, in memory."""
+        rows = np.arange(len(self))[check_rows(documents, len(self))]
+        order = np.argsort(rows, kind="stable")
+        chosen, start, parts = rows[order], 0, []
+        for part in self.parts():
+            own = chosen[(chosen >= start) & (chosen < start + len(part))] - start
+            start += len(part)
+            if len(own) or (not len(chosen) and start == len(self)):
+                parts.append(part.select(own))
+        return _joined(parts).select(np.argsort(order, kind="stable"))
+
+    def shard_counts(self, number: int) -> sp.csr_array:
         """The counts of one shard, mapped into memory."""
         indptr, indices, values = self.orders(number)[0]
         return sp.csr_array((values, indices, indptr), shape=(self.shards[number].documents, self.shape[1]))
@@ -135,13 +176,16 @@ class ShardedCorpus:
     def parts(self) -> Iterator[Corpus]:
         """The shards as corpora in memory, one at a time."""
         for number in range(len(self.shards)):
-            counts, names = self.counts(number), self._names(number)
+            counts, names = self.shard_counts(number), self._names(number)
             words = self.vocabulary if self.has_words else None
             try:
                 part = Corpus(counts, words, label_names=self.label_names, info=self.info, **names)
             except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
                 raise self._damaged(number, f"its names do not fit ({error})") from error
             yield part
+
+    def _column(self, name: str) -> list[Any]:
+        return [self._names(number)[name] for number in range(len(self.shards))]
 
     def _file(self, number: int) -> Path:
         return self.path / f"{number:05d}.npy"

@@ -26,6 +26,7 @@ from itertools import accumulate
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from bursty.engines.chunks import Chunk
 from bursty.kernels import threads
@@ -127,6 +128,14 @@ class Documents(ABC):
         """The sum of all counts."""
         return float(self.sum(_tokens))
 
+    def counts(self) -> sp.csr_array:
+        """All counts in this process."""
+        parts = [
+            sp.csr_array((values, words, indptr), shape=(len(indptr) - 1, self.n_words))
+            for indptr, words, values in self.map(_cells)
+        ]
+        return parts[0] if len(parts) == 1 else sp.csr_array(sp.vstack(parts))
+
     @cached_property
     def fingerprint(self) -> str:
         """The same for the same documents, wherever they are."""
@@ -224,6 +233,10 @@ def _tokens(chunk: Chunk) -> float:
 
 def _lengths(chunk: Chunk) -> Array:
     return chunk.lengths
+
+
+def _cells(chunk: Chunk) -> tuple[Array, Array, Array]:
+    return chunk.indptr, chunk.indices, chunk.values
 
 
 def _checksum(chunk: Chunk) -> int:

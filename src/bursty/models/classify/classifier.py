@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import expit, log_expit, logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Chunk, Documents
 from bursty.estimator import CountEstimator
@@ -44,7 +44,7 @@ from bursty.models.classify.settings import HiddenParameter, Settings, holds_int
 from bursty.models.classify.smoothing import Constant, Shrinkage, Smoothing
 from bursty.models.classify.transforms import Transform
 from bursty.storage.schema import Mismatch, floats, integers, items, maybe, part, storable
-from bursty.validation import check_counts, check_input, check_weights, warn_empty
+from bursty.validation import check_weights, warn_empty
 
 Array = np.ndarray[Any, Any]
 
@@ -198,8 +198,8 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         """
         settings = Settings.of(self)
         X, y, sample_weight, names = labelled(X, y, sample_weight)
-        targets, weights = self._check_labels(X, y, sample_weight)
         documents = self._place(X, reset=True)
+        targets, weights = self._check_labels(documents.n_documents, y, sample_weight)
         self._begin(settings, targets)
         self.class_names_ = _class_names(self.classes_, names)
         self._transform = Transform.fit(settings.transform, documents)
@@ -228,7 +228,7 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         if not first and classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
             raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit")
         names = np.unique(classes) if first else self.classes_
-        targets, weights = self._check_labels(X, y, sample_weight, names)
+        targets, weights = self._check_labels(documents.n_documents, y, sample_weight, names)
         if first:
             self._begin(settings, targets)
             self.class_names_ = _class_names(self.classes_, None)
@@ -238,11 +238,8 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         self._absorb(settings, documents, targets, weights)
         return self._finish(settings)
 
-    def _check_labels(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> tuple[Targets, Array]:
+    def _check_labels(self, n_documents: int, y: Any, sample_weight: Any, classes: Any = None) -> tuple[Targets, Array]:
         """Classes and weights of the documents; without ``classes`` at least two must be there."""
-        n_documents = _num_samples(X)
-        if n_documents == 0:
-            check_counts(X, owner=type(self).__name__)
         targets = check_targets(y, n_documents, type(self).__name__, classes)
         weights = check_weights(sample_weight, n_documents)
         if classes is None and not targets.multilabel:
@@ -368,8 +365,7 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
             Words to keep, those that moved most first (for or against).
         """
         check_is_fitted(self, "parameters_")
-        counts = check_input(self, X, reset=False, integer=Settings.of(self).integer)
-        return explaining.explain(self, counts, against, top)
+        return explaining.explain(self, self._place(X).counts(), against, top)
 
     def _integer(self, X: Any = None) -> bool:
         return Settings.counts_only(self.family) or holds_integers(X)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import Chunk, Documents
+from bursty.engines import Documents
 from bursty.estimator import generator
 from bursty.inference.checkpoint import Checkpoint, Keeper
 from bursty.inference.em import lead
@@ -230,7 +230,7 @@ class DPMFS(ClusterReading):
         known = None if labelled is None else labelled[1]
         if labelled is not None:
             self.classes_ = labelled[0]
-        counts = _gather(documents)
+        counts = documents.counts()  # a sweep looks at every document given all the others
         columns = np.unique(counts.indices)
         problem = make_problem(
             self, settings, _occurring(counts, columns), known, None if lam is None else lam[columns]
@@ -333,19 +333,6 @@ class DPMFS(ClusterReading):
         # scikit-learn's checks ask for it of whatever takes sparse input and has predict_proba.
         tags.classifier_tags = ClassifierTags()
         return tags
-
-
-def _gather(documents: Documents) -> sp.csr_array:
-    """All counts in this process: a sweep looks at every document given all the others."""
-    parts = [
-        sp.csr_array((values, words, indptr), shape=(len(indptr) - 1, documents.n_words))
-        for indptr, words, values in documents.map(_cells)
-    ]
-    return parts[0] if len(parts) == 1 else sp.csr_array(sp.vstack(parts))
-
-
-def _cells(chunk: Chunk) -> tuple[Array, Array, Array]:
-    return chunk.indptr, chunk.indices, chunk.values
 
 
 def _occurring(counts: sp.csr_array, columns: Array) -> sp.csr_array:
