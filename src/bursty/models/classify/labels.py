@@ -95,7 +95,7 @@ def labelled(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Array |
     known = np.asarray(own) >= 0
     if known.all():
         return X, own, sample_weight, names
-    if not hasattr(X, "select"):
+    if hasattr(X, "shards"):
         raise ValueError(f"{int((~known).sum())} documents of these shards have no label: import those that have one")
     if not known.any():
         raise ValueError("no document has a label: there is nothing to learn from")
