@@ -69,7 +69,7 @@ def test_bad_sample_weight(classed):
     ):
         with pytest.raises(ValueError, match=message):
             BayesClassifier().fit(X, y, sample_weight=weights)
-    with pytest.raises(TypeError, match="not weight"):
+    with pytest.raises(TypeError, match="weight"):
         BayesClassifier().fit(X, y, weight=np.ones(90))
 
 
