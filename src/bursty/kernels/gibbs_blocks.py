@@ -162,7 +162,7 @@ def regroup(documents, topics, urns, seed, number, start, stop):
     Both topics have to be in the word's table: one that has the word at its floor is left to sweeps.
     """
     indptr, words, counts, first, keys = documents
-    alpha, totals, floor, table_first, table_topics, table_values = urns
+    alpha, totals, floor, background, table_first, table_topics, table_values = urns
     n_topics = len(alpha)
     n_k, blocks = np.empty(n_topics, dtype=np.int64), np.empty(n_topics, dtype=np.int64)
     n_w, weights = np.zeros(n_topics, dtype=np.int64), np.empty(n_topics)
@@ -175,7 +175,7 @@ def regroup(documents, topics, urns, seed, number, start, stop):
             token = end
             if counts[cell] < 2:
                 continue
-            low, high = table_first[words[cell]], table_first[words[cell] + 1]
+            low, high, q = table_first[words[cell]], table_first[words[cell] + 1], background[words[cell]]
             while high > low and table_values[high - 1] == 0.0:
                 high -= 1
             n_blocks = _list_topics(topics, begin, end, n_w, blocks)
@@ -189,7 +189,7 @@ def regroup(documents, topics, urns, seed, number, start, stop):
                     k = table_topics[place]
                     weight = 0.0
                     if n_w[k] == 0 or k == own:
-                        weight = table_values[place] + floor[k]
+                        weight = table_values[place] + floor[k] * q
                     if k == own:
                         home = place - low
                     weights[place - low] = weight
@@ -204,7 +204,7 @@ def regroup(documents, topics, urns, seed, number, start, stop):
                             ratio = (n_k[k] + alpha[k] + i) / (n_k[k] + totals[k] + i)
                             again = 1.0
                             if i > 0:
-                                again = table_values[place] + floor[k] + i
+                                again = table_values[place] + floor[k] * q + i
                             own_weights[place - low] *= ratio * again
                         if i % _OFTEN == _OFTEN - 1:
                             _rescale(own_weights)

@@ -7,16 +7,17 @@ with counts that leave the token out. Only the document's own counts occur, so d
 `sweep` adds up these weights in three parts and visits only what is not zero:
 
     ratio_k n_dwk    topics that the document already gave the word
-    ratio_k b_wk     topics whose parameter for the word stands above their floor, beta_wk = floor_k + b_wk
-    ratio_k floor_k  all topics, one sum kept up to date as counts change
+    ratio_k b_wk     topics whose parameter for the word stands above their floor, beta_wk = floor_k q_w + b_wk
+    ratio_k floor_k  all topics, times q_w: one sum kept up to date as counts change
 
-with ratio_k = (n_dk + alpha_k) / (n_dk + s_k).
+with ratio_k = (n_dk + alpha_k) / (n_dk + s_k), and q the background that all topics share.
 
 | name | what | shape |
 |---|---|---|
 | documents | `gibbs_counts.Documents` | |
 | topics | the topic of each token, changed in place | tokens |
-| alpha, totals, floor | alpha, s, the least beta of each topic | K |
+| alpha, totals, floor | alpha, s, the least beta_wk / q_w of each topic | K |
+| background | q | W |
 | beta | W x K | |
 | table_first, table_topics, table_values | the pairs (k, b_wk) of each word, largest first, in fours | W + 1, n, n |
 """
@@ -36,6 +37,8 @@ Array = np.ndarray[Any, Any]
 
 _NEITHER, _OUTSIDE = -2, -1
 _FEW = 4
+# A parameter that is larger than its floor by less than this is at its floor: the rest is rounding.
+_EVEN = 1.0 + 1e-12
 # Rows of the table are asked for so many cells before they are read.
 _AHEAD = 3
 # Places that are known not to be negative: an index that might be costs a test each time.
@@ -48,13 +51,23 @@ class Urns(NamedTuple):
     alpha: Array
     totals: Array
     floor: Array
+    background: Array
     table_first: Array
     table_topics: Array
     table_values: Array
 
 
 @kernel
-def build_table(beta, floor, table_first, table_topics, table_values, start, stop):
+def count_above(beta, floor, background, out, start, stop):
+    """The number of topics in which each word stands above the floor."""
+    for word in range(start, stop):
+        out[word] = 0
+        for k in range(len(floor)):
+            out[word] += beta[word, k] > floor[k] * background[word] * _EVEN
+
+
+@kernel
+def build_table(beta, floor, background, table_first, table_topics, table_values, start, stop):
     """For each word the topics whose beta is above their floor, and by how much, largest first.
 
     The last topic is repeated, with value 0, up to where the next word begins.
@@ -62,8 +75,8 @@ def build_table(beta, floor, table_first, table_topics, table_values, start, sto
     for word in range(start, stop):
         begin, end = table_first[word], table_first[word]
         for k in range(len(floor)):
-            value = beta[word, k] - floor[k]
-            if value > 0.0:
+            value = beta[word, k] - floor[k] * background[word]
+            if beta[word, k] > floor[k] * background[word] * _EVEN:
                 place = end
                 while place > begin and table_values[place - 1] < value:
                     table_values[place], table_topics[place] = table_values[place - 1], table_topics[place - 1]
@@ -177,7 +190,7 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
     for each.
     """
     indptr, words, counts, first, keys = documents
-    alpha, totals, floor, table_first, table_topics, table_values = urns
+    alpha, totals, floor, background, table_first, table_topics, table_values = urns
     n_topics = np.uint64(len(alpha))
     n_k, n_w, ratio = np.empty(n_topics), np.zeros(n_topics), np.empty(n_topics)
     weights, bounds = np.empty(n_topics + _3), np.empty((n_topics + _3) // _4)
@@ -197,21 +210,22 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
             ahead = table_first[words[min(cell + _AHEAD, last_cell)]]
             prefetch(table_topics, ahead)
             prefetch(table_values, ahead)
+            prefetch(background, words[min(cell + _AHEAD, last_cell)])
             begin, end = np.uint64(table_first[words[cell]]), np.uint64(table_first[words[cell] + 1])
-            stop_token = token + np.uint64(counts[cell])
+            stop_token, q = token + np.uint64(counts[cell]), background[words[cell]]
             if counts[cell] <= _FEW:
                 for own in range(token, stop_token):
                     rest += recount(topics[own], -1.0, n_k, alpha, totals, floor, ratio)
                     above = above_floor(ratio, table_topics, table_values, begin, end, weights, bounds)
                     drawn = of_the_mates(own, token, stop_token, topics, ratio)
                     u = random.uniform(np.uint64(key), np.uint64(step), own - first_token)
-                    left = (above + drawn + rest) * u
+                    left = (above + drawn + rest * q) * u
                     if left < above:
                         k = along_table(left, begin, end, table_topics, weights, bounds)
                     elif left < above + drawn:
                         k = along_mates(left - above, own, token, stop_token, topics, ratio)
                     else:
-                        k = along_floor(left - above - drawn, ratio, floor)
+                        k = along_floor((left - above - drawn) / q, ratio, floor)
                     rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
                     topics[own] = k
                 token = stop_token
@@ -244,7 +258,7 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
                 for i in range(n_outside):
                     drawn += ratio[outside[i]] * n_w[outside[i]]
                 u = random.uniform(np.uint64(key), np.uint64(step), own - first_token)
-                left = (above + drawn + rest) * u
+                left = (above + drawn + rest * q) * u
                 if left < stay:
                     k = old
                 elif left < above and end > begin:
@@ -262,7 +276,7 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
                         left -= ratio[outside[i]] * n_w[outside[i]]
                     k = outside[i]
                 else:
-                    k = along_floor(left - above - drawn, ratio, floor)
+                    k = along_floor((left - above - drawn) / q, ratio, floor)
                 rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
                 if home >= 0:
                     weights[home] = stay

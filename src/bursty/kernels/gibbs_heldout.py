@@ -76,7 +76,7 @@ def dcmlda(documents, urns, seed, n_particles, n_moves, out, start, stop):
     its topic, so that no table of the document's words and topics is needed.
     """
     indptr, words, counts, first, keys = documents
-    alpha, totals, floor, table_first, table_topics, table_values = urns
+    alpha, totals, floor, background, table_first, table_topics, table_values = urns
     n_topics, alpha_total = len(alpha), alpha.sum()
     n_k, ratio = np.empty(n_topics), np.empty(n_topics)
     weights, bounds = np.empty(n_topics + 3), np.empty((n_topics + 3) // 4)
@@ -112,7 +112,7 @@ def dcmlda(documents, urns, seed, n_particles, n_moves, out, start, stop):
                     table, table_end = np.uint64(table_first[word]), np.uint64(table_first[word + 1])
                     drawn = _of_the_word(mates, own, own_end, topics, i, ratio)
                     above = above_floor(ratio, table_topics, table_values, table, table_end, weights, bounds)
-                    total = drawn + above + rest
+                    total = drawn + above + rest * background[word]
                     if i == n:
                         sums[n] += total / (n + alpha_total)
                     left = total * random.uniform(np.uint64(key), np.uint64(step), draw)
@@ -123,7 +123,7 @@ def dcmlda(documents, urns, seed, n_particles, n_moves, out, start, stop):
                         left -= drawn
                         topics[i] = along_table(left, table, table_end, table_topics, weights, bounds)
                     else:
-                        topics[i] = along_floor(left - drawn - above, ratio, floor)
+                        topics[i] = along_floor((left - drawn - above) / background[word], ratio, floor)
                     rest += recount(topics[i], 1.0, n_k, alpha, totals, floor, ratio)
                 mates[cell_end[cells[n]]] = n
                 cell_end[cells[n]] += 1

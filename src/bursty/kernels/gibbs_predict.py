@@ -41,7 +41,7 @@ def hold_out(documents, seed, out, start, stop):
 def dcmlda(documents, topics, urns, held_first, held_words, out, start, stop):
     """The sum in the three parts of `gibbs_dcmlda.sweep`: the table, the word's own tokens, the floor."""
     indptr, words, counts, first, _ = documents
-    alpha, totals, floor, table_first, table_topics, table_values = urns
+    alpha, totals, floor, background, table_first, table_topics, table_values = urns
     n_topics, alpha_total = len(alpha), alpha.sum()
     ratio = np.empty(n_topics)
     for document in range(start, stop):
@@ -59,7 +59,7 @@ def dcmlda(documents, topics, urns, held_first, held_words, out, start, stop):
             while cell < last and words[cell] < word:
                 token += counts[cell]
                 cell += 1
-            total = rest
+            total = rest * background[word]
             for i in range(table_first[word], table_first[word + 1]):
                 total += ratio[table_topics[i]] * table_values[i]
             if cell < last and words[cell] == word:

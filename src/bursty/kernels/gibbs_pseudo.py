@@ -49,9 +49,12 @@ def lda(phi, theta, out, start, stop):
 
 
 @kernel
-def dcmlda(theta, urns, seed, number, out, start, stop):
-    """The same for DCMLDA, pseudo documents in rows: each draws its own phi."""
-    _, _, floor, table_first, table_topics, table_values = urns
+def dcmlda(theta, urns, level_first, level_words, seed, number, out, start, stop):
+    """The same for DCMLDA, pseudo documents in rows: each draws its own phi.
+
+    ``level_words`` has the words by their background, those of one value together, from ``level_first`` on.
+    """
+    _, _, floor, background, table_first, table_topics, table_values = urns
     n_topics, n_words = len(floor), len(table_first) - 1
     variates, words, values = np.empty(len(table_values)), np.empty(n_words, dtype=np.int64), np.empty(n_words)
     totals, scale = np.empty(n_topics), np.empty(n_topics)
@@ -64,11 +67,19 @@ def dcmlda(theta, urns, seed, number, out, start, stop):
             variates[place], draw = gamma(table_values[place], np.uint64(key), np.uint64(step), draw)
             totals[table_topics[place]] += variates[place]
         for k in range(n_topics):
-            n, draw = alike(floor[k], n_words, _TINY, np.uint64(key), np.uint64(step), draw, words, values)
-            for j in range(n):
+            found = 0
+            for level in range(len(level_first) - 1):
+                begin, size = level_first[level], level_first[level + 1] - level_first[level]
+                shape = floor[k] * background[level_words[begin]]
+                places, own = words[found:], values[found:]
+                n, draw = alike(shape, size, _TINY, np.uint64(key), np.uint64(step), draw, places, own)
+                for j in range(n):
+                    places[j] = level_words[begin + places[j]]
+                found += n
+            for j in range(found):
                 totals[k] += values[j]
             scale[k] = theta[i, k] / max(totals[k], _TINY)
-            for j in range(n):
+            for j in range(found):
                 row[words[j]] += scale[k] * values[j]
         for word in range(n_words):
             for place in range(table_first[word], table_first[word + 1]):

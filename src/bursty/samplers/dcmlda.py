@@ -37,10 +37,15 @@ Array = np.ndarray[Any, Any]
 @storable("DCMLDAHyperparameters", alpha=floats("K", above=0), beta=floats("n_words", "K", above=0))
 @dataclass(frozen=True)
 class Hyperparameters:
-    """alpha (K) and beta (W x K), all positive: `bursty.samplers.tokens.Topics`."""
+    """alpha (K) and beta (W x K), all positive: `bursty.samplers.tokens.Topics`.
+
+    ``background`` (W) is what topics have of words that are not theirs, up to a factor for each topic; None is even. It
+    changes no result, but beta in proportion to it costs nothing.
+    """
 
     alpha: Array
     beta: Array
+    background: Array | None = None
 
     @property
     def n_topics(self) -> int:
@@ -54,8 +59,8 @@ class Hyperparameters:
 
     @cached_property
     def floor(self) -> Array:
-        """The least beta of each topic."""
-        return self.beta.min(axis=0)
+        """The least beta of each topic, over the background."""
+        return self.beta.min(axis=0) if self.background is None else (self.beta / self.background[:, None]).min(axis=0)
 
     @cached_property
     def urns(self) -> gibbs_dcmlda.Urns:
@@ -63,11 +68,13 @@ class Hyperparameters:
 
         Words have fours of them, filled up with zeros.
         """
-        sizes = -(-np.count_nonzero(self.beta > self.floor, axis=1) // 4) * 4
-        first = np.append(0, np.cumsum(sizes))
+        background = np.ones(len(self.beta)) if self.background is None else self.background
+        above, cost = np.empty(len(self.beta), dtype=np.int64), np.arange(len(self.beta) + 1) * np.int64(self.n_topics)
+        threads.run(gibbs_dcmlda.count_above, cost, self.beta, self.floor, background, above)
+        first = np.append(0, np.cumsum(-(-above // 4) * 4))
         topics, values = np.empty(first[-1], dtype=topic_type(self.n_topics)), np.empty(first[-1])
-        threads.run(gibbs_dcmlda.build_table, first, self.beta, self.floor, first, topics, values)
-        return gibbs_dcmlda.Urns(self.alpha, self.totals, self.floor, first, topics, values)
+        threads.run(gibbs_dcmlda.build_table, first, self.beta, self.floor, background, first, topics, values)
+        return gibbs_dcmlda.Urns(self.alpha, self.totals, self.floor, background, first, topics, values)
 
     def sweep(self, state: State, seed: int, number: int) -> State:
         """Draw the topic of every token anew, given all the others; ``number`` names the sweep's random stream."""
@@ -102,7 +109,10 @@ class Hyperparameters:
         """Each draws its own word probabilities: their logarithms, W x pseudo documents."""
         rows = np.empty((len(theta), len(self.beta)))
         cost = np.arange(len(theta) + 1) * np.int64(self.beta.size)
-        threads.run(gibbs_pseudo.dcmlda, cost, theta, self.urns, seed, number, rows)
+        background = self.urns.background
+        words = np.argsort(background, kind="stable")
+        level_first = np.append(np.flatnonzero(np.diff(background[words], prepend=-1.0)), len(words))
+        threads.run(gibbs_pseudo.dcmlda, cost, theta, self.urns, level_first, words, seed, number, rows)
         return np.ascontiguousarray(rows.T)
 
 
