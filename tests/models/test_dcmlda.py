@@ -109,7 +109,8 @@ def test_the_m_step_is_maximum_likelihood():
     alpha, mixtures = methods.learn_alpha(stats), table.sum(axis=1)
     np.testing.assert_allclose(alpha, lbfgs(mixtures), rtol=1e-3)
     assert log_likelihood(alpha, mixtures) >= log_likelihood(lbfgs(mixtures), mixtures) - 1e-9
-    beta = methods.learn_beta(stats, np.ones((N_WORDS, 2)), exact=True)
+    beta, background = methods.learn_beta(stats, np.ones((N_WORDS, 2)), exact=True)
+    np.testing.assert_allclose(background, 1.0)  # both topics have all words, several times
     for k in range(2):
         rows = table[:, :, k]
         expected = lbfgs(rows)
@@ -119,7 +120,7 @@ def test_the_m_step_is_maximum_likelihood():
 
 
 def test_a_topic_keeps_a_share_for_words_that_are_new_to_it():
-    """As large as the share of those words that one document alone has given it."""
+    """What its words give up (Kneser and Ney), in proportion to the number of topics that have a word."""
     rng = np.random.default_rng(0)
     counts = sp.csr_array(rng.poisson(0.03, size=(30, N_WORDS)) + sp.eye_array(30, N_WORDS)).astype(np.int32)
     counts.eliminate_zeros()
@@ -129,19 +130,31 @@ def test_a_topic_keeps_a_share_for_words_that_are_new_to_it():
     topics = rng.integers(0, 2, size=len(words)).astype(np.uint8)
     stats = methods.statistics(State(tokens, topics), 2)
     bare = solve_urns(PairUrns(stats.words, 2), stats.sizes(), None)
-    beta = methods.learn_beta(stats, np.ones((N_WORDS, 2)), exact=True)
-    for k in range(2):
-        having = np.zeros((30, N_WORDS), dtype=bool)
-        having[documents[topics == k], words[topics == k]] = True
-        alone = np.count_nonzero(having.sum(axis=0) == 1) / having.sum()
-        assert alone > 0.1
-        np.testing.assert_allclose(beta[:, k], bare[:, k] + alone * bare[:, k].sum() / N_WORDS, rtol=1e-6)
+    beta, background = methods.learn_beta(stats, np.ones((N_WORDS, 2)), exact=True)
+    table = np.zeros((30, N_WORDS, 2))
+    np.add.at(table, (documents, words, topics), 1)
+    # Draws behind the counts of a pair: of n tokens in a document the i-th is one with probability a / (a + i - 1).
+    draws = np.zeros((N_WORDS, 2))
+    for document, word, k in np.argwhere(table > 0):
+        a = bare[word, k]
+        draws[word, k] += sum(a / (a + i) for i in range(int(table[document, word, k])))
+    once, twice = np.sum(np.rint(draws) == 1), np.sum(np.rint(draws) == 2)
+    assert once > 10
+    given = np.minimum(draws, once / (once + 2 * twice))
+    weights = np.count_nonzero(draws > 0.5, axis=1) + 0.1
+    np.testing.assert_allclose(background, weights / weights.mean())
+    kept = np.divide(draws - given, draws, out=np.zeros_like(draws), where=draws > 0)
+    expected = (
+        bare * kept + bare.sum(axis=0) * given.sum(axis=0) / draws.sum(axis=0) * (weights / weights.sum())[:, None]
+    )
+    np.testing.assert_allclose(beta, expected, rtol=1e-6)
+    np.testing.assert_allclose(beta.sum(axis=0), bare.sum(axis=0))
     # The mean of several samples, and a stream's mean of a document, say the same.
     thirds = total([stats * (1 / 3)] * 3)
-    np.testing.assert_allclose(methods.learn_beta(thirds, beta, exact=True), beta, rtol=1e-6)
+    np.testing.assert_allclose(methods.learn_beta(thirds, beta, exact=True)[0], beta, rtol=1e-6)
     a_document = Stream.begin(stats, 30)
     of_stream = methods.Method().of_stream(a_document.mean, a_document.n_documents)
-    np.testing.assert_allclose(methods.learn_beta(of_stream, beta, exact=True), beta, rtol=1e-6)
+    np.testing.assert_allclose(methods.learn_beta(of_stream, beta, exact=True)[0], beta, rtol=1e-6)
 
 
 def test_a_lost_topic_keeps_its_beta_and_a_small_alpha():
@@ -149,7 +162,7 @@ def test_a_lost_topic_keeps_its_beta_and_a_small_alpha():
     topics = np.random.default_rng(0).integers(0, 2, size=int(tokens.first[-1])).astype(np.uint8)
     last = np.random.default_rng(0).gamma(1.0, size=(N_WORDS, 3))
     stats = methods.statistics(State(tokens, topics), 3)
-    np.testing.assert_array_equal(methods.learn_beta(stats, last)[:, 2], last[:, 2])
+    np.testing.assert_array_equal(methods.learn_beta(stats, last)[0][:, 2], last[:, 2])
     alpha = methods.learn_alpha(stats)
     assert 0 < alpha[2] < 0.01 * alpha[:2].min()
 

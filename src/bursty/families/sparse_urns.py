@@ -16,6 +16,9 @@ from bursty.kernels import gather, gibbs_maximise, threads
 
 Array = np.ndarray[Any, Any]
 
+#: The weight of a word that no component has, where one is that of a word which one component has.
+UNSEEN = 0.1
+
 
 class PairUrns:
     """Urns of the pairs in ``levels``, whose items are ``word * n_components + component``, sorted."""
@@ -36,12 +39,28 @@ class PairUrns:
     def _by_component(self, values: Array) -> Array:
         return np.bincount(self.components, weights=values, minlength=self.shape[1])
 
-    def unseen(self) -> Array:
-        """How probable it is that the next word of each component is new to it: the share of those that one document
-        alone has, among the words of all documents (Good and Turing)."""
-        # The weight of one document, where sweeps or chunks are averaged, is about 1.
-        alone = self._by_component(np.where(self.types < 1.5, self.types, 0.0))
-        return np.divide(alone, self.totals, out=np.zeros_like(alone), where=self.totals > 0)
+    def discounted(self, alpha: Array, lambdas: Array) -> tuple[Array, Array, Array]:
+        """What each pair keeps of its alpha, what each component has left for words it has not had, and for which.
+
+        Behind ``alpha[w, k]`` stand ``alpha * lambda`` independent draws of the word. Each pair gives up a discount,
+        the same for all: with V1 and V2 pairs of one and two draws it is V1 / (V1 + 2 V2), which is how much of a draw
+        words lose that are seen again in other documents (Kneser and Ney 1995). The words it goes to are weighted by
+        the number of components that have them: a word of many topics is more likely to be met in one more.
+
+        Returns
+        -------
+        Share of its alpha that each pair keeps; share of each component's alpha that is given up (K); weights (W),
+        whose mean is 1.
+        """
+        draws = alpha[self.words, self.components] * lambdas[self.components]
+        # Where sweeps or chunks are averaged, draws are not whole.
+        once, twice = (int(np.count_nonzero((draws > n - 0.5) & (draws < n + 0.5))) for n in (1, 2))
+        given = np.minimum(draws, once / max(once + 2 * twice, 1))
+        kept = np.divide(draws - given, draws, out=np.zeros_like(draws), where=draws > 0)
+        pool, total = self._by_component(given), self._by_component(draws)
+        share = np.divide(pool, total, out=np.zeros_like(pool), where=total > 0)
+        weights = np.bincount(self.words[draws > 0.5], minlength=self.shape[0]) + UNSEEN
+        return kept, share, weights / weights.mean()
 
     def sums(self, alpha: Array) -> Array:
         """Sum over the words of each component."""

@@ -60,3 +60,11 @@ def solve(first, values, tails, topics, lambdas, max_steps, alpha, slope, start,
             if abs(a - before) <= _SMALL * a:
                 break
         alpha[pair] = a
+
+
+@kernel
+def add_background(floor, background, beta, start, stop):
+    """``beta += background[:, None] * floor``."""
+    for word in range(start, stop):
+        for k in range(len(floor)):
+            beta[word, k] += floor[k] * background[word]

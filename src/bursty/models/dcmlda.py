@@ -59,9 +59,9 @@ class DCMLDA(TopicModel):
 
     Notes
     -----
-    Each topic spreads a share of 0.001 of its ``s_`` evenly over all words, so that a word it has lost may come back
-    and unseen words have a small probability. A topic that loses all its tokens keeps its last ``beta_`` and a small
-    ``alpha_``.
+    Each topic gives a share of its ``s_`` to words that it has not had, more to those that many topics have: every one
+    of its words gives up the part of a draw that words lose when they are met again (Kneser and Ney 1995). A topic that
+    loses all its tokens keeps its last ``beta_`` and a small ``alpha_``.
 
     Examples
     --------

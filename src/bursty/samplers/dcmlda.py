@@ -29,12 +29,17 @@ import numpy as np
 
 from bursty.kernels import gibbs_blocks, gibbs_dcmlda, gibbs_heldout, gibbs_predict, gibbs_pseudo, streams, threads
 from bursty.samplers.tokens import Cells, State, Tokens, topic_type
-from bursty.storage.schema import floats, storable
+from bursty.storage.schema import floats, maybe, storable
 
 Array = np.ndarray[Any, Any]
 
 
-@storable("DCMLDAHyperparameters", alpha=floats("K", above=0), beta=floats("n_words", "K", above=0))
+@storable(
+    "DCMLDAHyperparameters",
+    alpha=floats("K", above=0),
+    beta=floats("n_words", "K", above=0),
+    background=maybe(floats("n_words", above=0)),
+)
 @dataclass(frozen=True)
 class Hyperparameters:
     """alpha (K) and beta (W x K), all positive: `bursty.samplers.tokens.Topics`.

@@ -1,10 +1,9 @@
 """What topic models have in common when their parameters are learned: `TopicStatistics`, and alpha from them.
 
 A word that a topic has lost would have parameter 0 there and could never come back, and a new document would be
-surprised by every word the topic has not had. So every topic's parameters get a share of their sum, spread evenly over
-the words: that of the words which one document alone gave the topic, which is how probable it is that the next one is
-new (Good and Turing), and `FLOOR` at least. A topic's alpha is at least `FLOOR` of the mean alpha; and a topic without
-any token keeps its last beta.
+surprised by every word the topic has not had. So a share of every topic's parameters, `FLOOR` at least, goes to words
+that it has not had: in LDA evenly, in DCMLDA as `topics.dcmlda.learn_beta` says. A topic's alpha is at least `FLOOR` of
+the mean alpha; and a topic without any token keeps its last beta.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from bursty.storage.schema import number, part
 
 Array = np.ndarray[Any, Any]
 
-# Least share of a topic's parameters that is spread evenly over all words, so that an absent one may return.
+# Least share of a topic's parameters that is spread over all words, so that an absent one may return.
 FLOOR = 1e-3
 #: Levels of nothing, where nothing is learned from them.
 NO_LEVELS = Levels(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty((0, 1)), 0)

@@ -20,7 +20,8 @@ from scipy.special import gammaln
 from bursty.engines import Levels
 from bursty.engines.cuda import CudaChunk
 from bursty.families.dcm import solve_urns
-from bursty.families.urn import S_MAX, S_MIN
+from bursty.families.sparse_urns import UNSEEN
+from bursty.families.urn import S_MAX, S_MIN, LengthUrn
 from bursty.inference.topics import cuda_sweeps
 from bursty.inference.topics.base import FLOOR, NO_LEVELS, learn_alpha
 from bursty.inference.topics.cuda_sweeps import Shape, column_sums, empty, launch, on_card
@@ -34,8 +35,8 @@ Array = np.ndarray[Any, Any]
 class CardHyperparameters:
     """alpha here and beta on the card; see `Hyperparameters`, which `fetch` gives."""
 
-    def __init__(self, alpha: Array, beta: Any) -> None:
-        self.alpha, self.on_card = alpha, beta
+    def __init__(self, alpha: Array, beta: Any, background: Array | None = None) -> None:
+        self.alpha, self.on_card, self.background = alpha, beta, background
 
     @classmethod
     def of(cls, params: Any) -> CardHyperparameters:
@@ -43,12 +44,13 @@ class CardHyperparameters:
         if isinstance(params, cls):
             return params
         if "_on_card" not in params.__dict__:
-            params.__dict__["_on_card"] = cls(params.alpha, cuda.to_device(np.ascontiguousarray(params.beta)))
+            beta = cuda.to_device(np.ascontiguousarray(params.beta))
+            params.__dict__["_on_card"] = cls(params.alpha, beta, params.background)
         return params.__dict__["_on_card"]
 
     def fetch(self) -> Hyperparameters:
         """In this process."""
-        return Hyperparameters(self.alpha, self.on_card.copy_to_host())
+        return Hyperparameters(self.alpha, self.on_card.copy_to_host(), self.background)
 
     @cached_property
     def totals(self) -> Array:
@@ -173,10 +175,28 @@ def update(method: Method, stats: Any, params: Any) -> Any:
     last, rest = CardHyperparameters.of(params).on_card, stats.of_mixtures()
     urns = CardUrns(stats, last.shape)
     beta = solve_urns(urns, rest.sizes(), last)
+    return CardHyperparameters(learn_alpha(rest), beta, _spread(beta, rest.sizes(), last))
+
+
+def _spread(beta: Any, sizes: Levels, last: Any) -> Array:
+    """`PairUrns.discounted` and what `dcmlda.learn_beta` makes of it, in place; gives the background."""
     s = column_sums(beta)
-    share = np.maximum(urns.unseen(), FLOOR) * s / len(last)
-    launch(maximise.add_share, beta.size, beta, cuda.to_device(share), cuda.to_device(s == 0), last)
-    return CardHyperparameters(learn_alpha(rest), beta)
+    lost = s == 0
+    draws, once, twice = (empty(beta.shape, np.float64) for _ in range(3))
+    lambdas = on_card(LengthUrn(sizes)(np.where(lost, 1.0, s))[0])
+    launch(maximise.count_draws, beta.size, beta, lambdas, draws, once, twice)
+    n_once, n_twice = int(column_sums(once).sum()), int(column_sums(twice).sum())
+    given, topics = once, empty((len(beta),), np.float64)
+    launch(maximise.give_up, beta.size, draws, n_once / max(n_once + 2 * n_twice, 1), given)
+    pool, total = column_sums(given), column_sums(draws)
+    share = np.divide(pool, total, out=np.zeros_like(pool), where=total > 0)
+    launch(maximise.count_topics, topics.size, draws, topics)
+    weights = topics.copy_to_host() + UNSEEN
+    background = weights / weights.mean()
+    floor = np.maximum(share, FLOOR) * s / len(beta)
+    args = draws, given, on_card(floor), on_card(background), cuda.to_device(lost), last
+    launch(maximise.add_background, beta.size, beta, *args)
+    return np.asarray(background)
 
 
 class CardUrns:
@@ -188,13 +208,6 @@ class CardUrns:
         args = self.levels, self.level_first, self.scale, self._types, self._tokens
         launch(maximise.count_types, self._types.size, *args)
         self.totals = column_sums(self._types)
-
-    def unseen(self) -> Array:
-        """How probable it is that the next word of each topic is new to it: as `PairUrns.unseen`."""
-        values = empty(self._types.shape, np.float64)
-        launch(maximise.alone, values.size, self._types, values)
-        alone = column_sums(values)
-        return np.divide(alone, self.totals, out=np.zeros_like(alone), where=self.totals > 0)
 
     def sums(self, start: Any) -> Array:
         """Of what to start from."""

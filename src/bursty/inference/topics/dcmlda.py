@@ -14,9 +14,11 @@ import numpy as np
 from bursty.engines import Chunk, Levels, has_version
 from bursty.families.dcm import solve_urns
 from bursty.families.sparse_urns import PairUrns
+from bursty.families.urn import LengthUrn
 from bursty.inference.mcem import Chains
 from bursty.inference.topics import lda
 from bursty.inference.topics.base import FLOOR, NO_LEVELS, STORED, TopicStatistics, learn_alpha, mixture_levels
+from bursty.kernels import gibbs_maximise, threads
 from bursty.samplers import lda as lda_sampler
 from bursty.samplers.dcmlda import Hyperparameters, log_joint
 from bursty.samplers.tokens import State, Tokens
@@ -60,7 +62,7 @@ class Method:
         """The DCM's maximum, for alpha and for every topic's beta."""
         if not self.learn:
             return params
-        return Hyperparameters(learn_alpha(stats), learn_beta(stats, params.beta))
+        return Hyperparameters(learn_alpha(stats), *learn_beta(stats, params.beta))
 
     def of_stream(self, mean: DCMLDAStatistics, n_documents: int) -> DCMLDAStatistics:
         """Words that one document alone gave a topic are known by their weight: as if all documents were the mean."""
@@ -99,7 +101,7 @@ def start(chains: Chains, alpha: Array, n_words: int) -> Hyperparameters:
     lda.Method().sweeps(chains, even, _START_SWEEPS)
     stats = chains.sum(begin_statistics, n_topics=chains.n_topics)
     begin = np.full((n_words, chains.n_topics), _START_BETA)
-    return Hyperparameters(alpha, chains.documents.here(learn_beta, stats, begin, exact=True))
+    return Hyperparameters(alpha, *chains.documents.here(learn_beta, stats, begin, exact=True))
 
 
 def begin_statistics(chunk: Chunk, offset: int, topics: Array, n_topics: int) -> DCMLDAStatistics:
@@ -107,12 +109,20 @@ def begin_statistics(chunk: Chunk, offset: int, topics: Array, n_topics: int) ->
     return statistics(State(Tokens.numbered(chunk, offset), topics), n_topics)
 
 
-def learn_beta(stats: DCMLDAStatistics, last: Array, *, exact: bool = False) -> Array:
-    """Every topic's weights of the words, of greatest likelihood, plus a share of them for words it has not had."""
-    urns = PairUrns(stats.words, last.shape[1])
-    beta = solve_urns(urns, stats.sizes(), None if exact else last)
+def learn_beta(stats: DCMLDAStatistics, last: Array, *, exact: bool = False) -> tuple[Array, Array]:
+    """Every topic's weights of the words, of greatest likelihood but for a share that goes to words it has not had.
+
+    The share is what each of its words gives up (`PairUrns.discounted`), and `FLOOR` at least; it goes to all words in
+    proportion to a background that the topics have in common. Gives both: W x K and W.
+    """
+    urns, sizes = PairUrns(stats.words, last.shape[1]), stats.sizes()
+    beta = solve_urns(urns, sizes, None if exact else last)
     s = beta.sum(axis=0)
-    beta += np.maximum(urns.unseen(), FLOOR) * s / len(beta)
     lost = s == 0
+    kept, share, background = urns.discounted(beta, LengthUrn(sizes)(np.where(lost, 1.0, s))[0])
+    beta[urns.words, urns.components] *= kept
+    floor = np.maximum(share, FLOOR) * s / len(beta)
+    cost = np.arange(len(beta) + 1) * np.int64(len(s))
+    threads.run(gibbs_maximise.add_background, cost, floor, background, beta)
     beta[:, lost] = last[:, lost]
-    return beta
+    return beta, background

@@ -73,12 +73,51 @@ def move(types, lambdas, change, alpha, slope, out):
 
 
 @cuda.jit(cache=True)
-def add_share(beta, share, lost, last):
-    """Every topic gets a share for words it has not had; one that has lost all its tokens keeps what it had."""
+def count_draws(beta, lambdas, draws, once, twice):
+    """Draws behind each pair, ``beta * lambdas``, and 1 where they are about one, about two."""
     pair = cuda.grid(1)
     if pair < beta.size:
         word, k = pair // beta.shape[1], pair % beta.shape[1]
-        beta[word, k] = last[word, k] if lost[k] else beta[word, k] + share[k]
+        n = beta[word, k] * lambdas[k]
+        draws[word, k] = n
+        once[word, k] = 1.0 if 0.5 < n < 1.5 else 0.0
+        twice[word, k] = 1.0 if 1.5 < n < 2.5 else 0.0
+
+
+@cuda.jit(cache=True)
+def give_up(draws, discount, given):
+    """What each pair gives up of its draws."""
+    pair = cuda.grid(1)
+    if pair < draws.size:
+        word, k = pair // draws.shape[1], pair % draws.shape[1]
+        given[word, k] = min(draws[word, k], discount)
+
+
+@cuda.jit(cache=True)
+def count_topics(draws, out):
+    """The number of topics that have each word."""
+    word = cuda.grid(1)
+    if word < out.size:
+        n = 0.0
+        for k in range(draws.shape[1]):
+            if draws[word, k] > 0.5:
+                n += 1.0
+        out[word] = n
+
+
+@cuda.jit(cache=True)
+def add_background(beta, draws, given, floor, background, lost, last):
+    """Pairs keep what they do not give up, and all words get a share; a topic without tokens keeps what it had."""
+    pair = cuda.grid(1)
+    if pair < beta.size:
+        word, k = pair // beta.shape[1], pair % beta.shape[1]
+        if lost[k]:
+            beta[word, k] = last[word, k]
+        else:
+            kept = 0.0
+            if draws[word, k] > 0.0:
+                kept = beta[word, k] * ((draws[word, k] - given[word, k]) / draws[word, k])
+            beta[word, k] = kept + floor[k] * background[word]
 
 
 @cuda.jit(cache=True)
@@ -101,15 +140,6 @@ def log_words(levels, level_first, beta, out):
             rising += math.log(beta[word, k] + j)
             total += levels[begin + j, k] * rising
         out[word, k] = total
-
-
-@cuda.jit(cache=True)
-def alone(types, out):
-    """The weight of pairs that one document alone has: about 1, where sweeps are averaged."""
-    pair = cuda.grid(1)
-    if pair < types.size:
-        word, k = pair // types.shape[1], pair % types.shape[1]
-        out[word, k] = types[word, k] if types[word, k] < 1.5 else 0.0
 
 
 @cuda.jit(cache=True)
