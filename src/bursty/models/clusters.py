@@ -138,3 +138,16 @@ class ClusterReading(CountEstimator):
             return self.labels_, self.probabilities_
         posterior = self.predict_proba(documents)
         return posterior.argmax(axis=1), posterior.max(axis=1)
+
+
+def known_labels(y: Any, n_documents: int) -> tuple[Array, Array] | None:
+    """The classes, and the number of each labelled document's class (-1: none); None where y says nothing."""
+    if y is None:
+        return None
+    values = np.asarray(y)
+    if values.shape != (n_documents,):
+        raise ValueError(f"y has shape {values.shape} for {n_documents} documents: give one label a document")
+    if values.dtype.kind not in "iu" or np.all(values == -1):
+        return None
+    classes = np.unique(values[values != -1])
+    return classes, np.where(values == -1, -1, np.searchsorted(classes, values)).astype(np.int32)

@@ -27,7 +27,7 @@ from bursty.inference.em import Problem
 from bursty.inference.runs import Outcome, Runner, warn_interrupted
 from bursty.inference.starts import STARTS, from_responsibilities, labelled
 from bursty.inference.stream import Stream
-from bursty.models.clusters import ClusterReading
+from bursty.models.clusters import ClusterReading, known_labels
 from bursty.models.selection import DEFAULT_KS, Selection, select
 from bursty.progress import progress
 from bursty.storage.schema import floats, index, integers, items, part, storable, whole
@@ -290,20 +290,16 @@ class Mixture(DensityMixin, ClusterReading):
 
     def _known_labels(self, y: Any, n_documents: int) -> Array | None:
         """Component of each labelled document, -1 for the others; None where y says nothing."""
-        if y is None:
+        found = known_labels(y, n_documents)
+        if found is None or not np.any(found[1] < 0):
             return None
-        values = np.asarray(y)
-        if values.shape != (n_documents,):
-            raise ValueError(f"y has shape {values.shape} for {n_documents} documents: give one label a document")
-        if values.dtype.kind not in "iu" or not np.any(values == -1) or np.all(values == -1):
-            return None
-        self.classes_ = np.unique(values[values != -1])
+        self.classes_, labels = found
         if self.n_components != "auto" and len(self.classes_) > int(self.n_components):
             raise ValueError(
                 f"y has {len(self.classes_)} classes but n_components is {self.n_components}: "
                 "each class needs a component"
             )
-        return np.where(values == -1, -1, np.searchsorted(self.classes_, values)).astype(np.int32)
+        return labels
 
     def _integer(self, X: Any = None) -> bool:
         return get_family(self.family).integer

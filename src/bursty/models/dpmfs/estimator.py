@@ -17,11 +17,11 @@ from bursty.inference.em import lead
 from bursty.inference.runs import Outcome, Runner, warn_interrupted
 from bursty.kernels import threads
 from bursty.metrics import posterior_similarity
-from bursty.models.clusters import ClusterReading
+from bursty.models.clusters import ClusterReading, known_labels
 from bursty.models.dpmfs import chains as running
 from bursty.models.dpmfs import estimate
 from bursty.models.dpmfs.chains import Chain, Plan
-from bursty.models.dpmfs.settings import Settings, check_lam, check_settings, known_labels, make_problem
+from bursty.models.dpmfs.settings import Settings, check_lam, check_settings, make_problem
 from bursty.progress import progress
 from bursty.samplers.dpmfs import Problem
 from bursty.storage.schema import flags, floats, index, integers, items, maybe, number, part, size, storable

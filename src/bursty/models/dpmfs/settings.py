@@ -157,19 +157,6 @@ def default_lam(counts: sp.csr_array) -> Array:
     return np.where(variance > 0, 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0)), CONSTANT_LAM)
 
 
-def known_labels(y: Any, n_documents: int) -> tuple[Array, Array] | None:
-    """The classes, and the number of each labelled document's class (-1: none); None where y says nothing."""
-    if y is None:
-        return None
-    values = np.asarray(y)
-    if values.shape != (n_documents,):
-        raise ValueError(f"y has shape {values.shape} for {n_documents} documents: give one label a document")
-    if values.dtype.kind not in "iu" or np.all(values == -1):
-        return None
-    classes = np.unique(values[values != -1])
-    return classes, np.where(values == -1, -1, np.searchsorted(classes, values)).astype(np.int32)
-
-
 def _among(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in allowed):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")
