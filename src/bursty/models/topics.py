@@ -23,7 +23,7 @@ from bursty.inference.stream import Stream
 from bursty.models.topics_inference import TopicInference
 from bursty.models.topics_reading import TopicReading
 from bursty.progress import progress
-from bursty.samplers.tokens import MAX_TOPICS
+from bursty.samplers.tokens import MAX_PAIRS, MAX_TOPICS
 from bursty.storage.schema import floats, index, part, whole
 from bursty.validation import warn_empty
 
@@ -162,6 +162,11 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             raise ValueError(
                 f"n_features={documents.n_words} should be >= n_components={self.n_components}: "
                 f"{documents.n_words} words cannot make {self.n_components} topics"
+            )
+        if self.n_components * documents.n_words > MAX_PAIRS:
+            raise ValueError(
+                f"{self.n_components} topics of {documents.n_words} words are above the {MAX_PAIRS:,} pairs of word "
+                "and topic there can be: lower n_components, or leave out rare words"
             )
         keeper = Keeper.of(self, documents)
         outcome = self._run(documents, schedule, keeper)

@@ -14,10 +14,15 @@ import numpy as np
 
 from bursty.engines import Chunk, Levels
 from bursty.kernels import gibbs_counts, random, streams, threads
+from bursty.storage.limits import check_memory
 
 Array = np.ndarray[Any, Any]
 
 MAX_TOPICS = 65_536
+#: Pairs of word and topic are numbered with 32 bits.
+MAX_PAIRS = 2**31 - 1
+#: Bytes of memory for a token while it is counted: its topic before and after a sweep, its level and that one's weight.
+PER_TOKEN = 20
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,14 @@ class Tokens:
 
     chunk: Chunk
     keys: Array
+
+    def __post_init__(self) -> None:
+        n_tokens = int(self.chunk.lengths.sum())
+        check_memory(
+            PER_TOKEN * n_tokens,
+            f"sampling topics of {n_tokens:,} tokens in {self.chunk.n_documents:,} documents",
+            "leave documents out, or divide their counts",
+        )
 
     @classmethod
     def numbered(cls, chunk: Chunk, offset: int) -> Tokens:

@@ -109,6 +109,22 @@ def check_claim(size: int, n_entries: int, name: str, what: str) -> None:
         )
 
 
+def check_memory(n_bytes: int, what: str, instead: str) -> None:
+    """Refuse what needs more memory than is free (or was allowed), before any of it is taken.
+
+    Less than `FLOOR` is not looked at: asking the system takes longer than taking it.
+    """
+    if n_bytes <= FLOOR:
+        return
+    asked = _asked()
+    limit = free_memory() if asked is None else asked
+    if limit is not None and n_bytes > limit:
+        raise ValueError(
+            f"{what} needs about {n_bytes:,} bytes of memory, and {limit:,} are free: {instead}. If you know better, "
+            f"set {VARIABLE} in the environment, to 8GB for example"
+        )
+
+
 def _asked() -> int | None:
     """The limit that was asked for."""
     asked = _raised.get()

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from bursty.estimator import check_number, check_whole
 from bursty.families import FAMILIES, Family, FamilyEstimator, get_family
 from bursty.samplers.dpmfs import Problem
+from bursty.storage.limits import check_memory
 
 Array = np.ndarray[Any, Any]
 
@@ -20,6 +21,8 @@ ESTIMATES = ("frequent", "vi", "binder")
 CONSTANT_LAM = 1.0
 # Prior probability that a word is discriminative, with DCM components.
 DCM_OMEGA = 0.75
+#: The largest count with DCM components: Stirling numbers up to it take some seconds, and grow with its square.
+MAX_TABLES = 32_768
 _LEAST = {
     "word_steps": 1,
     "label_steps": 1,
@@ -95,6 +98,7 @@ def make_problem(
 ) -> Problem:
     """The sampler's problem for the words that occur; ``known`` has -1 for documents without a label."""
     n_documents, n_words = counts.shape
+    _check_counts(counts, settings)
     held = np.zeros(n_documents, dtype=np.uint8) if known is None else (known >= 0).astype(np.uint8)
     return Problem(
         indptr=counts.indptr.astype(np.int64),
@@ -109,6 +113,17 @@ def make_problem(
         learn_alpha=settings.learn_alpha,
         lam_prior=settings.lam_prior,
     )
+
+
+def _check_counts(counts: sp.csr_array, settings: Settings) -> None:
+    """Sweeps look up what n tokens of a document are worth, and the trace what x tokens at t tables are."""
+    largest, longest = int(counts.data.max()), int(counts.sum(axis=1, dtype=np.int64).max())
+    if settings.family.draws == "tables" and largest > MAX_TABLES:
+        raise ValueError(
+            f"X holds a count of {largest:,}, above the largest count {MAX_TABLES:,} that DPMFS takes with DCM "
+            'components: divide the counts, split long documents, or use family="multinomial"'
+        )
+    check_memory(32 * longest, f"DPMFS on a document of {longest:,} tokens", "split it, or divide its counts")
 
 
 def default_omega(family: Family[Any, Any], n_words: int) -> float:
