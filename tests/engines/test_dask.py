@@ -430,3 +430,26 @@ def test_traffic_between_workers_does_not_grow_with_the_documents(name, client, 
         fitted(MODELS[name], X, None, engine=client)
         sent.append(_bytes_between_workers(client) - before)
     assert sent[1] < 3.0 * sent[0]
+
+
+def test_workers_without_memory_do_not_stand_still(corpus, monkeypatch):
+    """A worker above its limit is paused, and a fit waited for it for ever."""
+    import dask
+
+    monkeypatch.setattr(engine, "POLL", 0.2)
+    monkeypatch.setattr(engine, "PATIENCE", 1.0)
+    settings = {"distributed.worker.memory.pause": 0.5, "distributed.worker.memory.spill": False}
+    with (
+        dask.config.set(settings),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, memory_limit="20MB", dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        deadline = time.monotonic() + 30
+        while not engine._workers(client)[0].paused and time.monotonic() < deadline:
+            time.sleep(0.1)
+        with pytest.raises(
+            engine.EngineLost, match=r"paused, because they ran out of memory; the limit is 20,000,000 b"
+        ):
+            families.DCM(engine="dask").fit(corpus)

@@ -11,17 +11,19 @@ parameters, or `GENERATIONS` of them) it is copied to the client and placed anew
 from __future__ import annotations
 
 import operator
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from dask.sizeof import sizeof
 from distributed import CancelledError, Client, Future, get_client, wait
+from distributed import TimeoutError as DaskTimeout
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
@@ -39,6 +41,10 @@ Array = np.ndarray[Any, Any]
 GENERATIONS = 100
 #: ... or as many as have sent parameters of so many bytes.
 RETAINED = 2**28
+#: Seconds between two looks at the workers while results are waited for, ...
+POLL = 5.0
+#: ... and how long all that have work may be paused, which they are when they run out of memory.
+PATIENCE = 60.0
 
 
 class EngineLost(RuntimeError):
@@ -117,12 +123,12 @@ class DaskDocuments(Documents):
         with _named_losses(self.client):
             results = self._submit(_mapped, function, columns, shared)[::-1]
             while results:
-                yield from results.pop().result()
+                yield from _result(self.client, results.pop())
 
     def sum(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
         """Added on the workers, as `total` does; one sum travels."""
         with _named_losses(self.client):
-            return self._added(self._submit(_summed, function, columns, shared)).result()
+            return _result(self.client, self._added(self._submit(_summed, function, columns, shared)))
 
     def keep(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Column:
         """Futures of the results."""
@@ -140,21 +146,21 @@ class DaskDocuments(Documents):
             )
             added = self._added(sums)
             _finish(self.client, kept)
-            return self._shortened(kept, shared), added.result()
+            return self._shortened(kept, shared), _result(self.client, added)
 
     def at(self, chunk: int, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
         """Runs where the chunk is."""
         number = next(i for i, share in enumerate(self.shares) if chunk < share.stop)
         place = chunk - self.shares[number].start
         with _named_losses(self.client):
-            return self._run(number, _at, function, shared, place, *self._items(number, columns)).result()
+            return _result(self.client, self._run(number, _at, function, shared, place, *self._items(number, columns)))
 
     def select(self, mask: Array) -> Documents:
         """Their rows are chosen on the workers."""
         masks = Documents.split(self, mask)
         with _named_losses(self.client):
             parts = [self._run(i, _selected, self.chunks[i], masks[s.slice]) for i, s in enumerate(self.shares)]
-            sizes = self.client.gather([self._run(i, _sizes, part) for i, part in enumerate(parts)])
+            sizes = [_result(self.client, size) for size in [self._run(i, _sizes, p) for i, p in enumerate(parts)]]
         chosen: list[Future] = []
         shares: list[Share] = []
         for part, share, own in zip(parts, self.shares, sizes, strict=True):
@@ -347,11 +353,60 @@ def _shares(client: Client, sizes: Sequence[Size]) -> list[Share]:
 
 def _finish(client: Client, futures: Sequence[Future]) -> None:
     """Wait for all, and raise what went wrong in any."""
-    with client.as_current():  # it need not be the one of the context
-        wait(futures)
+    paused_since = None
+    while True:
+        try:
+            with client.as_current():  # it need not be the one of the context
+                wait(futures, timeout=POLL)
+            break
+        except DaskTimeout:
+            workers = _workers(client)
+            busy = [worker for worker in workers if worker.n_tasks] or workers
+            if not busy or not all(worker.paused for worker in busy):
+                paused_since = None
+                continue
+            paused_since = paused_since or time.monotonic()
+            if time.monotonic() - paused_since > PATIENCE:
+                why = "all workers that have work are paused, because they ran out of memory"
+                raise EngineLost(_with_limit(workers, why)) from None
     for future in futures:
         if future.status != "finished":
             future.result()
+
+
+def _result(client: Client, future: Future) -> Any:
+    _finish(client, [future])
+    return future.result()
+
+
+class Worker(NamedTuple):
+    """What the scheduler knows of a worker."""
+
+    paused: bool
+    limit: int
+    used: int
+    n_tasks: int
+
+
+def _workers(client: Client) -> list[Worker]:
+    return [Worker(*row) for row in client.run_on_scheduler(_known_workers)]
+
+
+def _known_workers(dask_scheduler: Any) -> list[tuple[bool, int, int, int]]:
+    return [
+        (worker.status.name == "paused", worker.memory_limit, worker.metrics.get("memory", 0), len(worker.processing))
+        for worker in dask_scheduler.workers.values()
+    ]
+
+
+def _with_limit(workers: Sequence[Worker], why: str) -> str:
+    limits = sorted({worker.limit for worker in workers if worker.limit})
+    limit = f"the limit is {limits[0]:,} bytes per worker" if limits else "they have no limit of their own"
+    used = max((worker.used for worker in workers), default=0)
+    return (
+        f"{why}; {limit}, and up to {used:,} are in use. Give workers more (memory_limit= of the cluster), add "
+        "workers, or fit from shards (write_shards)"
+    )
 
 
 @contextmanager
@@ -362,7 +417,8 @@ def _named_losses(client: Client) -> Iterator[None]:
     try:
         yield
     except KilledWorker as error:
-        raise EngineLost(f"workers died one after the other at the same work, perhaps of memory: {error}") from error
+        why = f"workers died one after the other at the same work, perhaps of memory ({error})"
+        raise EngineLost(_with_limit(_workers(client), why)) from error
     except (CancelledError, CommClosedError, TimeoutError) as error:
         raise EngineLost(
             "the Dask scheduler went away or forgot its work: connect to a cluster and fit again; with a checkpoint, "
