@@ -29,7 +29,7 @@ def main() -> None:
         corpus = datasets.load(name, **options).filter_words(min_df=least_documents, max_df=0.9)
         model = DCMLDA(n_topics, n_init=n_init, random_state=0).fit(corpus)
         shares, npmi = model.doc_topic_.mean(axis=0), coherence(model, corpus)
-        words = model.top_words(8, by="relevance")
+        words = model.top_words(8)
         rows = [
             (100 * float(shares[k]), float(model.s_[k]), float(npmi[k]), ", ".join(words[k]))
             for k in np.argsort(-shares)

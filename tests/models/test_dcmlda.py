@@ -16,6 +16,7 @@ from bursty.families.sparse_urns import PairUrns
 from bursty.inference.stream import Stream
 from bursty.inference.topics import dcmlda as methods
 from bursty.kernels import threads
+from bursty.metrics import diversity
 from bursty.metrics import topics as measures
 from bursty.models.dcmlda import DCMLDA
 from bursty.models.lda import LDA
@@ -304,12 +305,15 @@ def test_sample(fitted):
 def test_reading_topics(fitted):
     corpus = datasets.make_bursty_mixture(60, 50, 2, random_state=0)[0]
     model = DCMLDA(2, random_state=0, n_iter=5, tol=0).fit(corpus)
-    for by in ("probability", "lift", "relevance"):
+    for by in ("contrast", "probability", "lift", "relevance"):
         words = model.top_words(4, by=by)
         assert [len(row) for row in words] == [4, 4]
         assert set(words[0]) <= set(corpus.vocabulary)
+        assert isinstance(model.ranking(by), str)
     with pytest.raises(ValueError, match="by must be"):
         model.top_words(by="magic")
+    with pytest.raises(ValueError, match="by must be"):
+        model.ranking("magic")
     names, prevalence = model.prevalence(corpus.labels)
     np.testing.assert_array_equal(names, [0, 1])
     np.testing.assert_allclose(prevalence[1], model.doc_topic_[corpus.labels == 1].mean(axis=0))
@@ -378,3 +382,27 @@ def test_bad_documents(fitted):
     renamed = type(corpus)(corpus.counts, [f"x{i}" for i in range(20)])
     with pytest.raises(ValueError, match="vocabulary of these documents"):
         model.transform(renamed)
+
+
+def test_contrast_takes_off_what_topics_have_in_common():
+    """Common words head all topics by probability; the factor grows until they do not, and no further."""
+    rng = np.random.default_rng(0)
+    own = np.kron(np.eye(4), rng.uniform(1.0, 2.0, size=15))
+    common = np.append(np.zeros(60), rng.uniform(3.0, 4.0, size=20))
+    model = DCMLDA(4)
+    for extra in (common, 0.0):
+        words = np.hstack([own, np.zeros((4, 20))]) + extra + 1e-3
+        model.components_, model.alpha_ = words / words.sum(axis=1, keepdims=True), np.ones(4)
+        by_probability, by_contrast = diversity(model.components_), diversity(model.word_scores())
+        factor = float(model.ranking().split("less ")[1].split()[0]) if "less" in model.ranking() else 0.0
+        assert by_contrast >= 0.85
+        roots = np.sqrt(model.components_)
+        np.testing.assert_allclose(model.word_scores(), roots - factor * roots.mean(axis=0))
+        if np.any(extra):
+            assert by_probability < 0.5
+            assert 0 < factor <= 4
+            assert diversity(roots - (factor - 0.25) * roots.mean(axis=0)) < 0.85
+            assert all(int(word) < 60 for row in model.top_words(10) for word in row) or by_contrast < 1
+        else:
+            assert factor == 0
+            assert model.ranking() == "probability in the topic"

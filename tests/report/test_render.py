@@ -131,7 +131,7 @@ def test_topic_page_has_the_words_the_model_ranks(pages, topics):
     data = read(pages["topics"]).data
     order = np.argsort(-np.average(topics.doc_topic_, axis=0, weights=_lengths(data)), kind="stable")
     for weight in (0.0, 0.6, 1.0):
-        ranked = topics.top_words(5, weight=weight)
+        ranked = topics.top_words(5, by="relevance", weight=weight)
         for shown, k in zip(data["topics"], order, strict=True):
             p, overall = np.log(shown["p"]), np.log(shown["overall"])
             relevance = weight * p + (1 - weight) * (p - overall)

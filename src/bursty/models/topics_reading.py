@@ -12,6 +12,9 @@ from bursty.models.summary import example_names, summary_frame
 
 Array = np.ndarray[Any, Any]
 
+# Ranking by contrast: so many words of each topic, this share of all of which is to be distinct, and factors to try.
+_TOP, _DISTINCT, _FACTORS = 10, 0.85, np.arange(0.0, 4.25, 0.25)
+
 
 class TopicReading:
     """Methods of a fitted topic model that tell a person what it found."""
@@ -20,18 +23,23 @@ class TopicReading:
     components_: Array
     doc_topic_: Array
 
-    def top_words(self, n: int = 10, by: str = "relevance", weight: float = 0.6) -> list[list[str]]:
+    def top_words(self, n: int = 10, by: str = "contrast", weight: float = 0.6) -> list[list[str]]:
         """The words that say most about each topic.
 
         Parameters
         ----------
         n : int
-            Words a topic.
-        by : {"relevance", "probability", "lift"}
-            "probability": the most likely words of the topic. "lift": those most over-represented in it. "relevance":
-            between the two, ``weight * log probability + (1 - weight) * log lift`` (Sievert and Shirley 2014).
+            Number of words per topic.
+        by : {"contrast", "relevance", "probability", "lift"}
+            "probability": the most likely words of the topic. "contrast": the same less what the topics have in common,
+            see `word_scores`. "lift": the words most over-represented in it. "relevance": between probability and lift,
+            ``weight * log probability + (1 - weight) * log lift`` (Sievert and Shirley 2014).
         weight : float
             For "relevance".
+
+        See Also
+        --------
+        ranking : Says in words what a ranking is for this model.
         """
         scores = self.word_scores(by, weight)
         names = getattr(self, "feature_names_in_", None)
@@ -39,9 +47,19 @@ class TopicReading:
         best = np.argsort(-scores, axis=1, kind="stable")[:, : max(0, n)]
         return [[str(names[word]) for word in row] for row in best]
 
-    def word_scores(self, by: str = "relevance", weight: float = 0.6) -> Array:
-        """What `top_words` ranks by: topics x words."""
+    def word_scores(self, by: str = "contrast", weight: float = 0.6) -> Array:
+        """What `top_words` ranks by: an array of shape (n_topics, n_words).
+
+        Notes
+        -----
+        "contrast" is ``sqrt(p_kw) - f * mean_j sqrt(p_jw)``, with p the probabilities of words in topics. The factor f
+        is the least of 0, 0.25, ..., 4 for which 85% of the ten top words of all topics are distinct. Where topics
+        share no words it is 0, and the ranking is that by probability; where common words head all of them it grows
+        until the topics can be told apart. Rare words do not gain by it as they do by lift.
+        """
         check_is_fitted(self)
+        if by == "contrast":
+            return self._contrast()[0]
         log_p = np.log(np.maximum(self.components_, 1e-300))
         log_lift = log_p - np.log(np.maximum(self._prevalence() @ self.components_, 1e-300))
         if by == "probability":
@@ -50,7 +68,32 @@ class TopicReading:
             return np.exp(log_lift)
         if by == "relevance":
             return weight * log_p + (1.0 - weight) * log_lift
-        raise ValueError(f'by must be "relevance", "probability" or "lift", not {by!r}')
+        raise ValueError(f'by must be "contrast", "relevance", "probability" or "lift", not {by!r}')
+
+    def ranking(self, by: str = "contrast", weight: float = 0.6) -> str:
+        """What `top_words` ranks the words of this model by, in one sentence."""
+        self.word_scores(by, weight)  # refuses what it does not know
+        if by == "contrast":
+            factor = self._contrast()[1]
+            what = "square root of the probability in the topic"
+            return f"{what}, less {factor:g} times its mean over all topics" if factor else "probability in the topic"
+        return {
+            "probability": "probability in the topic",
+            "lift": "probability in the topic over that in all topics",
+            "relevance": f"{weight:g} log probability in the topic + {1 - weight:g} log lift",
+        }[by]
+
+    def _contrast(self) -> tuple[Array, float]:
+        """Scores, and the factor f."""
+        roots = np.sqrt(self.components_)
+        common, n_words = roots.mean(axis=0), min(_TOP, roots.shape[1])
+        scores, factor = roots, 0.0
+        for factor in _FACTORS:
+            scores = roots - factor * common
+            best = np.argpartition(-scores, n_words - 1, axis=1)[:, :n_words]
+            if len(np.unique(best)) >= _DISTINCT * min(best.size, roots.shape[1]):
+                break
+        return scores, float(factor)
 
     def summary(self, X: Any = None, *, n_words: int = 10, n_examples: int = 3) -> Any:
         """One row per topic.
