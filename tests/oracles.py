@@ -118,3 +118,31 @@ def soft_max(table):
 def hellinger(p, q):
     """Hellinger distance of two distributions: ``sqrt(sum (sqrt p - sqrt q)^2 / 2)``."""
     return math.sqrt(sum((math.sqrt(a) - math.sqrt(b)) ** 2 for a, b in zip(p, q, strict=True)) / 2)
+
+
+def urn_tables(a, tails, c=0.0):
+    """Draws K, shape R and removed draws B of a word whose documents have it more than j times with weight tails[j]."""
+    j = np.arange(len(tails))
+    share = a / (a + j)
+    shape = (tails * share**2).sum() + c
+    d = share**2 / shape
+    with np.errstate(divide="ignore", invalid="ignore"):
+        term = np.where(d < 1, (1 - share) * d / (1 - d), np.inf)
+    return (tails * share).sum(), shape, (tails * np.minimum(share, term))[1:].sum()
+
+
+def dcm_integrated_score(X, s, p, n_draws, rng):
+    """Slope in log s of the log of the likelihood integrated over the proportions with prior prod 1/p, by importance.
+
+    The proposal is a Dirichlet distribution around p whose shape are the draws of each word.
+    """
+    tails = [(x[:, None] > np.arange(x.max())).sum(axis=0) for x in X.T]
+    shape = np.array([urn_tables(s * share, tail)[0] for share, tail in zip(p, tails, strict=True)])
+    draws = rng.dirichlet(shape, n_draws)
+    alpha = s * draws
+    values = [digamma(x + alpha) - digamma(alpha) for x in X]
+    log_weight = sum((gammaln(x + alpha) - gammaln(alpha)).sum(axis=1) for x in X) - (shape * np.log(draws)).sum(axis=1)
+    weight = np.exp(log_weight - log_weight.max())
+    slope = sum((alpha * value).sum(axis=1) for value in values)
+    n = X.sum(axis=1)
+    return (weight @ slope) / weight.sum() - s * (digamma(s + n) - digamma(s)).sum()

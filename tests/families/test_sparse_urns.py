@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bursty.engines import Levels
-from bursty.families.dcm import maximise_alpha, solve_urns
+from bursty.families.dcm import maximise_alpha
+from bursty.families.solve import solve_urns
 from bursty.families.sparse_urns import PairUrns
 from bursty.families.urn import S_MAX, S_MIN
 from bursty.kernels import gibbs_maximise, threads
@@ -84,7 +85,7 @@ def test_plain_python_agrees():
     for number, pair in enumerate(urns.types[:20]):
         own = slice(urns.first[number], urns.first[number + 1])
         assert pair == sparse.weights[own].sum()
-    args = urns.first, urns.values, urns.tails, urns.components, np.array([3.0, 9.0, 0.0, 2.0, 5.0]), 100
+    args = urns.first, urns.values, urns.tails, urns.extra, urns.components, np.array([3.0, 9.0, 0.0, 2.0, 5.0]), 100
     results = []
     for kernel in (gibbs_maximise.solve, getattr(gibbs_maximise.solve, "py_func", gibbs_maximise.solve)):
         alpha, slope = np.ones(len(urns.words)), np.zeros(len(urns.words))
@@ -99,7 +100,7 @@ def test_plain_python_agrees():
             w * (1.0 / (alpha[number] + np.arange(v))).sum()
             for v, w in zip(urns.values[own], sparse.weights[own, 0], strict=True)
         )
-        np.testing.assert_allclose(slope, args[4][urns.components[number]], rtol=1e-9)
+        np.testing.assert_allclose(slope, args[5][urns.components[number]], rtol=1e-9)
 
 
 def test_nothing_at_all():

@@ -11,7 +11,8 @@ from sklearn.utils.estimator_checks import check_estimator
 from bursty import datasets
 from bursty.engines import Chunk, total
 from bursty.families import DCM
-from bursty.families.dcm import solve_urns
+from bursty.families.priors import UrnPrior
+from bursty.families.solve import solve_urns
 from bursty.families.sparse_urns import PairUrns
 from bursty.inference.stream import Stream
 from bursty.inference.topics import dcmlda as methods
@@ -20,6 +21,7 @@ from bursty.metrics import diversity
 from bursty.metrics import topics as measures
 from bursty.models.dcmlda import DCMLDA
 from bursty.models.lda import LDA
+from bursty.samplers.dcmlda import Hyperparameters
 from bursty.samplers.tokens import State, Tokens
 from samplers import oracles_topics as oracles
 
@@ -156,6 +158,34 @@ def test_a_topic_keeps_a_share_for_words_that_are_new_to_it():
     a_document = Stream.begin(stats, 30)
     of_stream = methods.Method().of_stream(a_document.mean, a_document.n_documents)
     np.testing.assert_allclose(methods.learn_beta(of_stream, beta, exact=True)[0], beta, rtol=1e-6)
+
+
+def test_the_prior_is_that_of_the_dcm():
+    """A topic's s is what `DCM(prior="auto")` learns from the words that each document gave it."""
+    X = make(40)[0].astype(np.int32)
+    tokens = Tokens.numbered(Chunk(sp.csr_array(X)), 0)
+    stats = methods.statistics(State(tokens, np.zeros(int(tokens.first[-1]), dtype=np.uint8)), 1)
+    begin = Hyperparameters(np.ones(1), np.ones((N_WORDS, 1)))
+    result = methods.Method(prior=UrnPrior()).conclude(stats, begin)
+    plain = methods.Method().conclude(stats, begin)
+    np.testing.assert_allclose(result.totals, DCM(prior="auto").fit(X).s_, rtol=1e-4)
+    np.testing.assert_allclose(result.beta / result.totals, plain.beta / plain.totals, rtol=1e-10)
+
+
+def test_no_topic_runs_to_the_limit():
+    """Words without bursts, in too many topics: maximum likelihood puts s at its limit."""
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.5, size=(40, 30))
+    options = {"n_iter": 30, "tol": 0, "random_state": 0}
+    assert np.any(DCMLDA(4, prior=None, **options).fit(X).s_ > 1e9)
+    model = DCMLDA(4, **options).fit(X)
+    assert np.all(model.s_ < 1e6)
+    assert np.all(model.beta_ > 0)
+
+
+def test_prior_is_checked_first():
+    with pytest.raises(ValueError, match='prior must be "auto" or None'):
+        DCMLDA(2, prior=3).fit(make(20)[0])
 
 
 def test_a_lost_topic_keeps_its_beta_and_a_small_alpha():

@@ -195,6 +195,10 @@ class Family(ABC, Generic[S, P]):
         scale = np.divide(corpus.table.sum(axis=0), sums, out=np.zeros_like(sums), where=sums > 0)
         return self.from_weights(draws * scale)
 
+    def with_prior(self, prior: Any) -> Family[S, P]:
+        """The family whose `update` assumes this prior of s (see `bursty.families.priors`); without s, itself."""
+        return self
+
     def perturb(self, params: P, n_components: int, scale: float, rng: np.random.Generator) -> P:
         """Copies of the first component, each with its own log-normal noise of this standard deviation."""
         return self.from_weights(log_normal_copies(params.table, n_components, scale, rng))

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,14 +29,12 @@ from bursty.engines import Chunk, Levels, Resp
 from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, weighted_logs
 from bursty.families.edcm import add_smoothing
 from bursty.families.multinomial import documents_of_tokens
-from bursty.families.urn import S_MAX, S_MIN, LengthUrn, add_length_term, limits, solve_total, tails
-from bursty.kernels import gather, maximise, polya, threads
+from bursty.families.priors import Draws, Solution, UrnPrior, check_prior, solve_with_prior
+from bursty.families.solve import solve_urns
+from bursty.families.urn import S_MAX, S_MIN, add_length_term, tails
+from bursty.kernels import gather, maximise, polya, tables, threads
 
 Array = np.ndarray[Any, Any]
-
-_MAX_STEPS = 100
-# Newton squares what is left: a step this small is the last.
-_NEAR = 1e-6
 
 
 @dataclass(frozen=True)
@@ -81,12 +79,27 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
         """Count the documents that have each word, those that repeat it so many times, and those of each length."""
         return DCMStatistics(chunk.sum_by_word(resp), chunk.again.sum_by_level(resp), chunk.sum_by_length(resp))
 
+    def __init__(self, prior: UrnPrior | None = None) -> None:
+        self.prior = prior
+
+    def with_prior(self, prior: UrnPrior | None) -> DCMFamily:
+        """The family whose `update` assumes this prior; None is maximum likelihood."""
+        return DCMFamily(prior)
+
     def update(
         self, stats: DCMStatistics, *, smoothing: float = 0.0, start: DCMParameters | None = None
     ) -> DCMParameters:
-        """The maximum, by one equation in one unknown: see `maximise_urns`."""
-        alpha = maximise_urns(stats.types, stats.repeats, stats.lengths, None if start is None else start.alpha)
+        """The maximum, by one equation in one unknown: see `maximise_urns`; with a prior, see `families.priors`."""
+        begin = None if start is None else start.alpha
+        if self.prior is None:
+            alpha = maximise_urns(stats.types, stats.repeats, stats.lengths, begin)
+        else:
+            alpha = self.solve(stats, self.prior, begin).alpha
         return DCMParameters(add_smoothing(alpha, smoothing))
+
+    def solve(self, stats: DCMStatistics, prior: UrnPrior, start: Array | None = None) -> Solution:
+        """Parameters with this prior, and how sure s is."""
+        return solve_with_prior(_WordUrns(stats.types, stats.repeats), stats.lengths, prior, start)
 
     def effective_counts(self, stats: DCMStatistics, params: DCMParameters) -> Array:
         """Draws that were not copies of earlier ones: ``sum_j T_j alpha / (alpha + j)``, the tables of a restaurant."""
@@ -147,73 +160,7 @@ def maximise_urns(types: Array, repeats: Levels, lengths: Levels, start: Array |
     return solve_urns(_WordUrns(types, repeats), lengths, start)
 
 
-class Urns(Protocol):
-    """The equations ``g_w(alpha) = lambda`` of all words and components, however their statistics are kept."""
-
-    totals: Array
-
-    def sums(self, alpha: Array) -> Array:
-        """Sum over the words of each component."""
-
-    def start(self, scale: Array, alpha: Array | None) -> None:
-        """Where to start from: ``alpha``, or else the first occurrences times a scale for each component."""
-
-    def solve(self, lambdas: Array, n_steps: int) -> tuple[Array, Array]:
-        """Sum of alpha and of ``-1 / g'`` over the words, for each component with a positive lambda."""
-
-    def alpha(self, lambdas: Array) -> Array:
-        """The solutions, W x K: those of the last solve, moved along their slopes to these lambdas."""
-
-    def set_limits(self, alpha: Array, no_repeat: Array, one_word: Array) -> None:
-        """Where s has no finite maximum: the multinomial's proportions at S_MAX, the first words' at S_MIN."""
-
-
-def solve_urns(urns: Urns, lengths: Levels, start: Array | None = None) -> Array:
-    """The alpha of greatest likelihood, W x K, of these urns and documents of these lengths.
-
-    At the maximum all words have the same slope, ``g_w(alpha_w) = sum_j T_wj / (alpha_w + j) = lambda``, and lambda is
-    ``h(s)``, the slope of the length term. So lambda is the one unknown: given it, every alpha_w is a scalar equation
-    (`Urns`), and Newton's method on ``log h(s) - log lambda`` in log lambda finds it, kept inside a bracket.
-
-    Without ``start`` it begins at the EDCM's solution and goes on to machine precision. From a ``start``, one step is
-    taken, and one for each word: inside EM, where the statistics move from one iteration to the next, that
-    is as good (it is a step up, and at EM's fixed point nothing is left to do) and several times cheaper.
-    """
-    n_steps = _MAX_STEPS if start is None else 1
-    urn, totals = LengthUrn(lengths), urns.totals
-    no_repeat, one_word = limits(totals, lengths)
-    active = (totals > 0) & ~no_repeat & ~one_word
-    s = solve_total(totals, lengths) if start is None else urns.sums(start)
-    urns.start(np.divide(s, totals, out=np.zeros_like(s), where=totals > 0), start)
-    log_lambda = np.log(np.where(active, urn(np.where(active, s, 1.0))[0], 1.0))
-    low, high = np.full(len(s), -np.inf), np.full(len(s), np.inf)
-    for _ in range(n_steps):
-        lambdas = np.where(active, np.exp(log_lambda), 0.0)
-        s, slopes = urns.solve(lambdas, n_steps)
-        no_repeat |= active & (s > S_MAX)
-        one_word |= active & (s < S_MIN)
-        active &= ~no_repeat & ~one_word
-        if not active.any():
-            break
-        h, curvature = urn(np.where(active, s, 1.0))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = np.log(h) - log_lambda
-            step = log_lambda - value / (curvature / h * lambdas * slopes - 1.0)
-        low, high = np.where(value > 0, log_lambda, low), np.where(value > 0, high, log_lambda)
-        inside = np.where(np.isfinite(low) & np.isfinite(high), (low + high) / 2, log_lambda + np.sign(value))
-        good = (step > low) & (step < high) & (np.abs(step - log_lambda) < 3.0)
-        step = np.where(good, step, inside)
-        change = np.abs(step - log_lambda)
-        log_lambda = np.where(active, step, log_lambda)
-        if np.all(change[active] < _NEAR):
-            break
-    alpha = urns.alpha(np.exp(log_lambda))
-    if no_repeat.any() or one_word.any():
-        urns.set_limits(alpha, no_repeat, one_word)
-    return alpha
-
-
-class _WordUrns:
+class _WordUrns(Draws):
     """The equations ``g_w(alpha) = lambda`` of all words and components.
 
     Where a component never repeats a word, alpha is types / lambda: only the other pairs (word, component) are worked
@@ -221,9 +168,9 @@ class _WordUrns:
     """
 
     def __init__(self, types: Array, repeats: Levels) -> None:
-        self.types, self.repeats, self.tails, self.totals = types, repeats, tails(repeats), gather.column_sums(types)
-        pairs = maximise.repeated_pairs(repeats.first, types, self.tails)
-        self.pair_first, self.components, self.single = pairs
+        super().__init__(types)
+        self.repeats, self.tails, self.totals = repeats, tails(repeats), gather.column_sums(types)
+        self.set_first(types)
         n_words = len(types)
         n_blocks = -(-n_words // maximise.BLOCK)
         self._sums, self._slopes = np.empty((2, n_blocks, len(self.single)))
@@ -234,6 +181,20 @@ class _WordUrns:
         """Sum over the words of each component."""
         return gather.column_sums(alpha)
 
+    def set_first(self, first: Array, unseen: Array | float = 0.0) -> None:
+        """Put these (W x K, unseen words among them) in the place of the types."""
+        self.first = first
+        self.pair_first, self.components, self.single = maximise.repeated_pairs(self.repeats.first, first, self.tails)
+
+    def tables(self, alpha: Array, own: Array | float) -> tuple[Array, ...]:
+        """K, B and dB / d log a of `kernels.tables`, W x K."""
+        results = tuple(np.empty_like(self.types) for _ in range(3))
+        cost = self.repeats.first * np.int64(self.types.shape[1])
+        inputs = self.repeats.first, self.repeats.values, self.tails, self.types, alpha
+        prior = np.broadcast_to(np.asarray(own, dtype=np.float64), self.types.shape)
+        threads.run(tables.table_of_tables, cost, *inputs, prior, *results)
+        return results
+
     def start(self, scale: Array, alpha: Array | None) -> None:
         """Where to start from: ``alpha``, or else the types times a scale for each component."""
         begin = (self.types, scale) if alpha is None else (alpha, np.ones_like(scale))
@@ -243,7 +204,7 @@ class _WordUrns:
     def solve(self, lambdas: Array, n_steps: int) -> tuple[Array, Array]:
         """Sum of alpha and of ``-1 / g'`` over the words, for each component with a positive lambda."""
         self._lambdas = lambdas
-        pairs = self.pair_first, self.components, self.types, self.repeats.first, self.repeats.values, self.tails
+        pairs = self.pair_first, self.components, self.first, self.repeats.first, self.repeats.values, self.tails
         results = self._alpha, self._slope, self._sums, self._slopes
         threads.run(maximise.solve_pairs, self._cost, *pairs, lambdas, n_steps, *results)
         inverse = np.divide(1.0, lambdas, out=np.zeros_like(lambdas), where=lambdas > 0)
@@ -251,9 +212,9 @@ class _WordUrns:
 
     def alpha(self, lambdas: Array) -> Array:
         """The solutions, W x K: those of the last solve, moved along their slopes to these lambdas."""
-        result = np.empty_like(self.types)
+        result = np.empty_like(self.first)
         pairs = self.pair_first, self.components, self._alpha, self._slope, lambdas - self._lambdas
-        threads.run(maximise.spread_pairs, self.pair_first, *pairs, self.types, lambdas, result)
+        threads.run(maximise.spread_pairs, self.pair_first, *pairs, self.first, lambdas, result)
         return result
 
     def set_limits(self, alpha: Array, no_repeat: Array, one_word: Array) -> None:
@@ -274,6 +235,9 @@ class DCM(FamilyEstimator):
     smoothing : float, default 0
         This times the smallest non-zero parameter is added to every parameter (0.01 in Madsen et al. 2005). Without
         it a document with a word never seen in fitting has probability 0.
+    prior : {None, "auto"}, default None
+        None is maximum likelihood, as in the papers. "auto" corrects ``s_`` for the proportions of the words being
+        fitted to the same documents, keeps it from its limits, and gives words not seen a share.
     engine : {"local", "dask"}, Dask client or Engine
         Where chunks of documents run.
     n_jobs : int, optional
@@ -292,3 +256,12 @@ class DCM(FamilyEstimator):
     _family = DCMFamily()
     alpha_: Array
     s_: float
+
+    def __init__(
+        self, *, smoothing: float = 0.0, prior: str | None = None, engine: str = "local", n_jobs: int | None = None
+    ) -> None:
+        super().__init__(smoothing=smoothing, engine=engine, n_jobs=n_jobs)
+        self.prior = prior
+
+    def _own_family(self) -> DCMFamily:
+        return DCMFamily(check_prior(self.prior))

@@ -28,6 +28,7 @@ import scipy.sparse as sp
 from bursty.engines import Chunk, Levels, Resp
 from bursty.families import normaliser
 from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, weighted_logs
+from bursty.families.priors import Solution, UrnPrior, check_prior, solve_first_draws
 from bursty.families.urn import add_length_term, solve_total
 from bursty.kernels import gather, threads
 
@@ -71,10 +72,24 @@ class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
         """Count the documents that have each word, and those of each length."""
         return EDCMStatistics(chunk.sum_by_word(resp), chunk.sum_by_length(resp))
 
+    def __init__(self, prior: UrnPrior | None = None) -> None:
+        self.prior = prior
+
+    def with_prior(self, prior: UrnPrior | None) -> EDCMFamily:
+        """The family whose `update` assumes this prior; None is maximum likelihood."""
+        return type(self)(prior)
+
+    def solve(self, stats: EDCMStatistics, prior: UrnPrior, start: Array | None = None) -> Solution:
+        """Parameters with this prior, and how sure s is."""
+        return solve_first_draws(stats.types, stats.lengths, prior, None if start is None else start.sum(axis=0))
+
     def update(
         self, stats: EDCMStatistics, *, smoothing: float = 0.0, start: EDCMParameters | None = None
     ) -> EDCMParameters:
         """One equation for s, then beta in proportion to the statistics: [Elkan2006] eq. 5 and 6."""
+        if self.prior is not None:
+            beta = self.solve(stats, self.prior, None if start is None else start.beta).alpha
+            return EDCMParameters(add_smoothing(beta, smoothing))
         totals = gather.column_sums(stats.types)
         s = solve_total(totals, stats.lengths, None if start is None else start.s)
         scale = np.divide(s, totals, out=np.zeros_like(s), where=totals > 0)
@@ -146,6 +161,9 @@ class EDCM(FamilyEstimator):
     smoothing : float, default 0
         This times the smallest non-zero parameter is added to every parameter (0.01 in Madsen et al. 2005). Without
         it a document with a word never seen in fitting has probability 0.
+    prior : {None, "auto"}, default None
+        None is maximum likelihood, as in the papers. "auto" keeps ``s_`` from its limits and gives words not seen a
+        share.
     engine : {"local", "dask"}, Dask client or Engine
         Where chunks of documents run.
     n_jobs : int, optional
@@ -163,6 +181,15 @@ class EDCM(FamilyEstimator):
     _family = EDCMFamily()
     beta_: Array
     s_: float
+
+    def __init__(
+        self, *, smoothing: float = 0.0, prior: str | None = None, engine: str = "local", n_jobs: int | None = None
+    ) -> None:
+        super().__init__(smoothing=smoothing, engine=engine, n_jobs=n_jobs)
+        self.prior = prior
+
+    def _own_family(self) -> EDCMFamily:
+        return EDCMFamily(check_prior(self.prior))
 
     def log_prob(self, X: Any, *, coefficient: bool = False, normalized: bool = False) -> Array:
         """Log-probability of each document.

@@ -12,7 +12,7 @@ import numpy as np
 
 from bursty.engines import Levels
 from bursty.families.urn import S_MAX, S_MIN
-from bursty.kernels import gather, gibbs_maximise, threads
+from bursty.kernels import gather, gibbs_maximise, tables, threads
 
 Array = np.ndarray[Any, Any]
 
@@ -34,9 +34,11 @@ class PairUrns:
         #: Weight of the documents that have the pair, and their tokens of it.
         self.types = self.tails[heads]
         self.tokens = np.add.reduceat(self.values * weights, heads) if len(heads) else self.types
-        self.totals = self._by_component(self.types)
+        self.totals = self.by_component(self.types)
+        self.set_first(self.types)
 
-    def _by_component(self, values: Array) -> Array:
+    def by_component(self, values: Array) -> Array:
+        """Sum over the pairs of each component, K."""
         return np.bincount(self.components, weights=values, minlength=self.shape[1])
 
     def discounted(self, alpha: Array, lambdas: Array) -> tuple[Array, Array, Array]:
@@ -57,10 +59,32 @@ class PairUrns:
         once, twice = (int(np.count_nonzero((draws > n - 0.5) & (draws < n + 0.5))) for n in (1, 2))
         given = np.minimum(draws, once / max(once + 2 * twice, 1))
         kept = np.divide(draws - given, draws, out=np.zeros_like(draws), where=draws > 0)
-        pool, total = self._by_component(given), self._by_component(draws)
+        pool, total = self.by_component(given), self.by_component(draws)
         share = np.divide(pool, total, out=np.zeros_like(pool), where=total > 0)
         weights = np.bincount(self.words[draws > 0.5], minlength=self.shape[0]) + UNSEEN
         return kept, share, weights / weights.mean()
+
+    def spread(self, values: Array) -> Array:
+        """The value of each pair's component."""
+        return values[self.components]
+
+    def set_first(self, first: Array, unseen: Array | float = 0.0) -> None:
+        """Put these in the place of the types; the words outside the pairs share ``unseen`` (K) evenly."""
+        self.first_weights, self.extra = first, first - self.types
+        self.unseen_weights = np.broadcast_to(np.asarray(unseen, dtype=np.float64), self.totals.shape)
+        self._n_unseen = self.shape[0] - np.bincount(self.components, minlength=self.shape[1])
+
+    def shares(self, pool: Array) -> tuple[Array, Array]:
+        """Each component's pool shared evenly by all words: what each pair gets, and what the words outside get."""
+        return self.spread(pool / self.shape[0]), pool * self._n_unseen / self.shape[0]
+
+    def tables(self, alpha: Array, own: Array | float) -> tuple[Array, ...]:
+        """K, B and dB / d log a of `kernels.tables`, for each pair."""
+        results = tuple(np.empty_like(self.types) for _ in range(3))
+        inputs = self.first, self.values, self.tails, self.types, alpha[self.words, self.components]
+        prior = np.broadcast_to(np.asarray(own, dtype=np.float64), self.types.shape)
+        threads.run(tables.list_of_tables, self.first, *inputs, prior, *results)
+        return results
 
     def sums(self, alpha: Array) -> Array:
         """Sum over the words of each component."""
@@ -75,22 +99,25 @@ class PairUrns:
     def solve(self, lambdas: Array, n_steps: int) -> tuple[Array, Array]:
         """Sum of alpha and of ``-1 / g'`` over the words, for each component with a positive lambda."""
         self._lambdas = lambdas
-        pairs = self.first, self.values, self.tails, self.components
+        pairs = self.first, self.values, self.tails, self.extra, self.components
         threads.run(gibbs_maximise.solve, self.first, *pairs, lambdas, n_steps, self._alpha, self._slope)
         known = lambdas > 0
-        return np.where(known, self._by_component(self._alpha), 0.0), self._by_component(self._slope)
+        inverse = np.divide(1.0, lambdas, out=np.zeros_like(lambdas), where=known)
+        sums = np.where(known, self.by_component(self._alpha), 0.0) + self.unseen_weights * inverse
+        return sums, self.by_component(self._slope) + self.unseen_weights * inverse**2
 
     def alpha(self, lambdas: Array) -> Array:
         """The solutions, W x K: those of the last solve, moved along their slopes to these lambdas."""
-        result = np.zeros(self.shape)
+        result = np.empty(self.shape)
+        result[:] = self.unseen_weights / (np.maximum(self._n_unseen, 1) * lambdas)
         moved = self._alpha - self._slope * (lambdas - self._lambdas)[self.components]
-        result[self.words, self.components] = np.maximum(moved, self.types / lambdas[self.components])
+        result[self.words, self.components] = np.maximum(moved, self.first_weights / lambdas[self.components])
         return result
 
     def set_limits(self, alpha: Array, no_repeat: Array, one_word: Array) -> None:
         """Where s has no finite maximum: the multinomial's proportions at S_MAX, the first words' at S_MIN."""
         for at_limit, weights, s in ((no_repeat, self.tokens, S_MAX), (one_word, self.types, S_MIN)):
-            sums = self._by_component(weights)
+            sums = self.by_component(weights)
             own = np.flatnonzero((at_limit & (sums > 0))[self.components])
             components = self.components[own]
             alpha[self.words[own], components] = s * weights[own] / sums[components]

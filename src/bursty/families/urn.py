@@ -11,7 +11,7 @@ grows as s goes to zero: s stops at `S_MIN`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -25,6 +25,13 @@ S_MIN = 1e-10
 _MAX_STEPS = 200
 # A step of log s below this is the last: Newton squares what is left.
 _SETTLED = 1e-7
+
+
+class Pull(Protocol):
+    """A prior on log s, as the equations of s have it."""
+
+    def __call__(self, s: Array) -> tuple[Array, Array]:
+        """Minus the derivative of the log-density with respect to log s, and the derivative of that: K each."""
 
 
 def add_length_term(chunk: Chunk, s: Array, log_prob: Array, constants: Array | None = None) -> None:
@@ -57,6 +64,15 @@ class LengthUrn:
         return first, second
 
 
+def slope_of_length(urn: LengthUrn, pull: Pull | None, s: Array) -> tuple[Array, Array]:
+    """h(s) with the pull of a prior, and minus its derivative."""
+    h, curvature = urn(s)
+    if pull is None:
+        return h, curvature
+    force, change = pull(s)
+    return np.maximum(h + force / s, maximise.TINY), curvature + (force - change) / s**2
+
+
 def limits(types: Array, lengths: Levels) -> tuple[Array, Array]:
     """Which components run to the multinomial (no word repeated), and which to one word a document."""
     tokens = lengths.values @ lengths.weights
@@ -67,13 +83,15 @@ def limits(types: Array, lengths: Levels) -> tuple[Array, Array]:
     return no_repeat, one_word
 
 
-def solve_total(types: Array, lengths: Levels, start: Array | None = None) -> Array:
-    """The s of an EDCM: the root of ``s h(s) = types``, [Elkan2006] eq. 6.
+def solve_total(types: Array, lengths: Levels, start: Array | None = None, pull: Pull | None = None) -> Array:
+    """The s of an EDCM: the root of ``s h(s) = types``, [Elkan2006] eq. 6; a prior adds ``pull(s)`` on the left.
 
     s h(s) grows from the number of documents to the number of tokens as s goes from 0 to infinity. Newton in
     log s, kept inside a bracket that every step tightens; from ``start`` or from the mean length.
     """
     no_repeat, one_word = limits(types, lengths)
+    if pull is not None:
+        no_repeat, one_word = np.zeros_like(no_repeat), np.zeros_like(one_word)
     open_ = ~no_repeat & ~one_word & (types > 0)
     s = np.where(types > 0, np.where(no_repeat, S_MAX, S_MIN), 0.0)
     low, high = np.full_like(s, np.log(S_MIN)), np.full_like(s, np.log(S_MAX))
@@ -83,7 +101,7 @@ def solve_total(types: Array, lengths: Levels, start: Array | None = None) -> Ar
     log_s = np.where(open_, np.clip(np.log(np.maximum(start, 1e-300)), low, high), 0.0)
     goal = np.log(np.where(open_, types, 1.0))
     for _ in range(_MAX_STEPS):
-        h, curvature = urn(np.exp(log_s))
+        h, curvature = slope_of_length(urn, pull, np.exp(log_s))
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.log(h) + log_s - goal
             slope = 1.0 - np.exp(log_s) * curvature / h

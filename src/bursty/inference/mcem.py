@@ -111,6 +111,9 @@ class Method(Protocol[P]):
     def update(self, stats: Any, params: P) -> P:
         """Hyperparameters for these statistics; ``params`` where nothing is to be learned."""
 
+    def conclude(self, stats: Any, params: P) -> P:
+        """The last `update`, whose result is kept."""
+
     def of_stream(self, mean: Any, n_documents: int) -> Any:
         """What `update` takes, from the mean statistics of a document after so many of them."""
 
@@ -194,7 +197,7 @@ def finish(run: Run[P], interrupted: bool) -> Result[P]:
     except KeyboardInterrupt:
         interrupted = True
         stats, doc_topic = average(chains, method, run.params, 1)
-    return Result(chains.documents.here(method.update, stats, run.params), stats, doc_topic, interrupted)
+    return Result(chains.documents.here(method.conclude, stats, run.params), stats, doc_topic, interrupted)
 
 
 def average(chains: Chains, method: Method[Any], params: Any, n_samples: int) -> tuple[Any, Array]:

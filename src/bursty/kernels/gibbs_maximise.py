@@ -8,6 +8,7 @@ the list is then far shorter than the table.
 | first | where the entries of each pair begin | pairs + 1 |
 | values | counts that some document has of the pair, growing within a pair | entries |
 | tails | weight of the documents that have the count or more | entries |
+| extra | what is added to the weight of a pair's first draws: a prior's, or 0 | pairs |
 | topics | the topic of each pair | pairs |
 """
 
@@ -31,24 +32,24 @@ def tail_sums(first, weights, out, start, stop):
 
 
 @kernel
-def solve(first, values, tails, topics, lambdas, max_steps, alpha, slope, start, stop):
-    """Solve ``sum_j tail_j / (alpha[i] + j) = lambdas[topics[i]]`` for the pairs i, from the ``alpha`` there is.
+def solve(first, values, tails, extra, topics, lambdas, max_steps, alpha, slope, start, stop):
+    """Solve ``extra[i] / alpha[i] + sum_j tail_j / (alpha[i] + j) = lambdas[topics[i]]`` for the pairs i.
 
-    Newton on the reciprocal, as in `maximise.solve_pairs`; at most ``max_steps``. ``slope`` gets
-    ``-d alpha / d lambda``. Pairs of a topic whose lambda is not positive are left alone.
+    Newton on the reciprocal from the ``alpha`` there is, as in `maximise.solve_pairs`; at most ``max_steps``.
+    ``slope`` gets ``-d alpha / d lambda``. Pairs of a topic whose lambda is not positive are left alone.
     """
     for pair in range(start, stop):
         target = lambdas[topics[pair]]
         if target <= 0.0:
             continue
         begin, end = first[pair], first[pair + 1]
-        least = tails[begin] / target
+        least = (tails[begin] + extra[pair]) / target
         if values[end - 1] == 1:
             alpha[pair], slope[pair] = least, least / target
             continue
         a = max(alpha[pair], least)
         for _ in range(max_steps):
-            g, q, lo = 0.0, 0.0, 0
+            g, q, lo = extra[pair] / a, extra[pair] / (a * a), 0
             for entry in range(begin, end):
                 g_step, q_step = inverse_sums(a, lo, values[entry])
                 g += tails[entry] * g_step

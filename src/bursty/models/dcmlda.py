@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.families.dcm import DCMFamily, DCMParameters
+from bursty.families.priors import UrnPrior, check_prior
 from bursty.inference import mcem
 from bursty.inference.topics.dcmlda import DCMLDAStatistics, Method, start
 from bursty.models.topics import STORED, TopicModel, check_hyperparameter, documented
@@ -43,6 +44,10 @@ class DCMLDA(TopicModel):
     learn_hyperparameters : bool, optional
         True, the default: learn alpha and beta by Monte Carlo EM. The topics of this model are its beta, so without
         learning, beta has to be given.
+    prior : {"auto", None}, default "auto"
+        How ``beta_`` is estimated from the final samples. "auto": the proportions of the words are averaged over and
+        ``s_`` is shrunk towards a location that the topics share (see `bursty.families.priors`). None: maximum
+        likelihood, as in Doyle and Elkan 2009, which puts ``s_`` at infinity where a topic has little evidence.
     (shared parameters)
 
     Attributes
@@ -73,11 +78,59 @@ class DCMLDA(TopicModel):
     ((2, 50), (100, 2))
     """
 
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        alpha: Any = None,
+        beta: Any = None,
+        learn_hyperparameters: bool | str | None = None,
+        prior: str | None = "auto",
+        n_iter: int = 200,
+        n_sweeps: int = 5,
+        burn_in: int = 20,
+        n_samples: int = 10,
+        tol: float = 1e-3,
+        n_init: int = 1,
+        warm_start: bool = False,
+        random_state: Any = None,
+        checkpoint: Any = None,
+        engine: Any = "local",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_components,
+            alpha=alpha,
+            beta=beta,
+            learn_hyperparameters=learn_hyperparameters,
+            n_iter=n_iter,
+            n_sweeps=n_sweeps,
+            burn_in=burn_in,
+            n_samples=n_samples,
+            tol=tol,
+            n_init=n_init,
+            warm_start=warm_start,
+            random_state=random_state,
+            checkpoint=checkpoint,
+            engine=engine,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.prior = prior
+
     _learn: ClassVar[dict[Any, Any]] = {None: True, True: True, False: False}
     _statistics = DCMLDAStatistics
 
     def _method(self) -> Method:
-        return Method(self._learn[self.learn_hyperparameters])
+        return Method(self._learn[self.learn_hyperparameters], self._prior())
+
+    def _check_parameters(self) -> mcem.Schedule:
+        self._prior()
+        return super()._check_parameters()
+
+    def _prior(self) -> UrnPrior | None:
+        return check_prior(self.prior)
 
     def _start(self, chains: mcem.Chains) -> dcmlda.Hyperparameters:
         """As given; else even topics, and betas around the DCM of the whole corpus."""

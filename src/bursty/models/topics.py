@@ -219,7 +219,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         stats, doc_topic = mcem.average(chains, as_they_are, self._params, schedule.n_samples)
         stream = Stream.unpack(self._statistics, self._stream).mix(stats, documents.n_documents)
         stats = method.of_stream(stream.mean, stream.n_documents)
-        self._finish(chains, documents.here(method.update, stats, self._params), stats, doc_topic)
+        self._finish(chains, documents.here(method.conclude, stats, self._params), stats, doc_topic)
         self._stream, self._fitted_on = stream.pack(), documents.fingerprint
         return self
 

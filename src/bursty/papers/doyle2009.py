@@ -36,7 +36,7 @@ def find_topics(run: Run, model: str, n_topics: int, n_iter: int) -> Values:
 def repeat_likelihood(run: Run, n_topics: int, n_iter: int, n_pseudo: int) -> Values:
     """Empirical likelihood of one model, five times."""
     train, test = folds_of(load("sp500"), 0)
-    model = DCMLDA(n_topics, n_iter=n_iter, random_state=run.seed, n_jobs=run.n_jobs).fit(train)
+    model = DCMLDA(n_topics, prior=None, n_iter=n_iter, random_state=run.seed, n_jobs=run.n_jobs).fit(train)
     return {
         "values": [
             float(np.mean(model.empirical_likelihood(test, n_pseudo=n_pseudo, random_state=number)))

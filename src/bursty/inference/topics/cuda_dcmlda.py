@@ -19,7 +19,7 @@ from scipy.special import gammaln
 
 from bursty.engines import Levels
 from bursty.engines.cuda import CudaChunk
-from bursty.families.dcm import solve_urns
+from bursty.families.solve import solve_urns
 from bursty.families.sparse_urns import UNSEEN
 from bursty.families.urn import S_MAX, S_MIN, LengthUrn
 from bursty.inference.topics import cuda_sweeps
@@ -199,8 +199,14 @@ def _spread(beta: Any, sizes: Levels, last: Any) -> Array:
     return np.asarray(background)
 
 
+def conclude(method: Method, stats: Any, params: Any) -> Any:
+    """`dcmlda.Method.conclude`, which is made here."""
+    plain = params.fetch() if isinstance(params, CardHyperparameters) else params
+    return method.conclude(stats.fetch() if isinstance(stats, CardStatistics) else stats, plain)
+
+
 class CardUrns:
-    """The equations of all words and topics, as `families.dcm.Urns`, on the card."""
+    """The equations of all words and topics, as `families.solve.Equations`, on the card."""
 
     def __init__(self, stats: CardStatistics, shape: tuple[int, int]) -> None:
         self.levels, self.level_first, self.scale = stats.words, stats.level_first, stats.scale

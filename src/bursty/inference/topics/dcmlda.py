@@ -6,13 +6,14 @@ that each document gave to topic k.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bursty.engines import Chunk, Levels, has_version
-from bursty.families.dcm import solve_urns
+from bursty.families.priors import UrnPrior, solve_with_prior
+from bursty.families.solve import solve_urns
 from bursty.families.sparse_urns import PairUrns
 from bursty.families.urn import LengthUrn
 from bursty.inference.mcem import Chains
@@ -48,9 +49,15 @@ class DCMLDAStatistics(TopicStatistics):
 
 @dataclass(frozen=True)
 class Method:
-    """DCMLDA: one beta a topic."""
+    """DCMLDA: one beta a topic.
+
+    On the way beta is of greatest likelihood; the prior is for the result. Sweeps with a smaller s would keep the
+    tokens of a word in a document together more, which makes s smaller still: held-out documents were then less
+    probable.
+    """
 
     learn: bool = True
+    prior: UrnPrior | None = None
 
     def sweeps(self, chains: Chains, params: Hyperparameters, n_sweeps: int) -> DCMLDAStatistics:
         """Documents are independent given alpha and beta, so each chunk makes all its sweeps in one go."""
@@ -63,6 +70,16 @@ class Method:
         if not self.learn:
             return params
         return Hyperparameters(learn_alpha(stats), *learn_beta(stats, params.beta))
+
+    @has_version("cuda", _CARD)
+    def conclude(self, stats: DCMLDAStatistics, params: Hyperparameters) -> Hyperparameters:
+        """The same with the s of the prior."""
+        result = self.update(stats, params)
+        if self.prior is None or not self.learn:
+            return result
+        solution = solve_with_prior(PairUrns(stats.words, result.n_topics), stats.sizes(), self.prior)
+        scale = np.where(solution.s > 0, solution.s / result.totals, 1.0)
+        return replace(result, beta=result.beta * scale)
 
     def of_stream(self, mean: DCMLDAStatistics, n_documents: int) -> DCMLDAStatistics:
         """Words that one document alone gave a topic are known by their weight: as if all documents were the mean."""

@@ -88,6 +88,10 @@ class Method:
         beta = maximise_alpha(stats.words, stats.sizes)[:, 0]
         return Hyperparameters(learn_alpha(stats), beta + FLOOR * beta.sum() / len(beta))
 
+    def conclude(self, stats: LDAStatistics, params: Hyperparameters) -> Hyperparameters:
+        """As every other."""
+        return self.update(stats, params)
+
     def of_stream(self, mean: LDAStatistics, n_documents: int) -> LDAStatistics:
         """Topics are as sure as all the documents make them: their words are counted as if all were like the mean."""
         word_topics = mean.word_topics * n_documents

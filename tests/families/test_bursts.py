@@ -1,0 +1,93 @@
+"""The test for bursts against all orders of the tokens, and what repeats mean against scipy's distributions."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.stats import betabinom, binom
+
+from bursty.engines import Assignment, Chunk
+from bursty.families.bursts import burst_test, repeat_probabilities
+from bursty.families.dcm import DCMFamily
+
+
+def z_and_p(X):
+    stats = DCMFamily().summarize(Chunk(sp.csr_array(X)), Assignment.single(np.ones(len(X))))
+    z, p = burst_test(stats.types, stats.repeats, stats.lengths)
+    return float(z[0]), float(p[0])
+
+
+def pairs_of_equal_tokens(words, lengths):
+    """C of one order of the tokens."""
+    totals = np.bincount(words)
+    value, begin = 0.0, 0
+    for length in lengths:
+        counts = np.bincount(words[begin : begin + length], minlength=len(totals))
+        value += (counts * (counts - 1) / 2 / np.maximum(totals, 1))[totals > 1].sum()
+        begin += length
+    return value
+
+
+def test_mean_and_variance_over_all_orders():
+    words, lengths = np.array([0, 0, 0, 1, 1, 2, 3]), (3, 2, 2)
+    values = np.array([pairs_of_equal_tokens(np.array(order), lengths) for order in itertools.permutations(words)])
+    edges = np.cumsum((0, *lengths))
+    X = np.array([np.bincount(words[a:b], minlength=4) for a, b in itertools.pairwise(edges)])
+    expected = (pairs_of_equal_tokens(words, lengths) - values.mean()) / values.std()
+    np.testing.assert_allclose(z_and_p(X)[0], expected, rtol=1e-10)
+
+
+def test_level_and_power():
+    rng = np.random.default_rng(0)
+    calm = [z_and_p(rng.multinomial(rng.integers(2, 40, 8), np.full(40, 1 / 40)))[1] for _ in range(200)]
+    assert 0.01 < np.mean(np.array(calm) < 0.05) < 0.12
+    bursty = [z_and_p(rng.multinomial(30, rng.dirichlet(np.full(40, 1.0), 8)))[1] for _ in range(20)]
+    assert np.max(bursty) < 0.05
+
+
+def test_nothing_that_could_be_repeated():
+    assert np.isnan(z_and_p(np.eye(3, dtype=int))[0])
+
+
+@pytest.mark.parametrize("length", [2, 17, 400])
+def test_repeats_against_scipy(length):
+    alpha = np.array([0.0, 0.02, 0.5, 3.0, 40.0])
+    s = alpha.sum()
+    got = repeat_probabilities(alpha, length)
+    a = alpha[1:]
+    used, plain = 1 - betabinom.pmf(0, length, a, s - a), 1 - binom.pmf(0, length, a / s)
+    again = used - betabinom.pmf(1, length, a, s - a)
+    plain_again = plain - binom.pmf(1, length, a / s)
+    np.testing.assert_allclose(got.bursty[1:], again / used, rtol=1e-6)
+    np.testing.assert_allclose(got.plain[1:], plain_again / plain, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(got.mean_bursty, again.sum() / used.sum(), rtol=1e-6)
+    np.testing.assert_allclose(got.mean_plain, plain_again.sum() / plain.sum(), rtol=1e-6)
+    assert np.isnan(got.bursty[0])
+    assert got.used[0] == 0.0
+
+
+def test_without_bursts_both_are_the_same():
+    got = repeat_probabilities(np.full(50, 1e8), 30)
+    np.testing.assert_allclose(got.bursty, got.plain, rtol=1e-5)
+
+
+def test_burstiest_words_are_used():
+    alpha = np.array([1e-6, 0.05, 5.0, 20.0])
+    got = repeat_probabilities(alpha, 50)
+    assert got.burstiest(2).tolist()[0] == 1
+    assert 0 not in got.burstiest(4)
+    assert str(got).startswith("a word that a document has used once is used again with probability")
+
+
+@pytest.mark.parametrize(("alpha", "length"), [([-1.0, 2.0], 5), ([0.0, 0.0], 5), ([1.0, 2.0], 1), ([[1.0]], 5)])
+def test_what_cannot_be_answered(alpha, length):
+    with pytest.raises(ValueError, match="must be"):
+        repeat_probabilities(alpha, length)
+
+
+def test_one_word_alone():
+    got = repeat_probabilities(np.array([0.0, 3.0]), 4)
+    assert got.bursty[1] == got.plain[1] == 1.0
