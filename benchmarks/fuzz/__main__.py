@@ -25,7 +25,7 @@ def main() -> int:
     chosen = [target for target in targets() if not options.formats or target.name in options.formats]
     deadline = time.monotonic() + 60.0 * options.minutes
     outcomes = {target.name: Outcome() for target in chosen}
-    seeds = dict.fromkeys(outcomes, options.first)
+    seeds, told = dict.fromkeys(outcomes, options.first), dict.fromkeys(outcomes, 0)
     share = max(1, options.mutations // 10)
     while time.monotonic() < deadline:
         open_ones = []
@@ -36,6 +36,9 @@ def main() -> int:
                 stop = min(last, seeds[target.name] + share)
                 seeds[target.name] = fuzz(target, seeds[target.name], stop, deadline, outcomes[target.name])
                 done = outcomes[target.name]
+                for seed, kind, text in done.faults[told[target.name] :]:
+                    say(f"{target.name} seed {seed}: {kind}: {text}")
+                told[target.name] = len(done.faults)
                 say(f"{target.name}: {done.n_tried:,} tried, {len(done.faults)} faults")
         if not open_ones:
             break
