@@ -17,6 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from bursty.engines import Documents, get_engine
 from bursty.validation import check_input, warn_empty
 
+#: Parameters other than 0 lie between these.
+SMALLEST, LARGEST = 1e-100, 1e12
+
 Array = np.ndarray[Any, Any]
 
 
@@ -91,6 +94,16 @@ def check_number(name: str, value: Any, *, positive: bool = False) -> None:
     if not number or not np.isfinite(value) or value < 0 or (positive and value == 0):
         bound = " above 0" if positive else ", zero or more"
         raise ValueError(f"{name} must be a finite number{bound}, not {value!r}")
+    check_range(name, value)
+
+
+def check_range(name: str, values: Any) -> None:
+    """Refuse numbers other than 0 whose sums and products would leave the range of floating point."""
+    numbers = np.abs(np.asarray(values, dtype=np.float64))
+    outside = (numbers > 0) & ((numbers < SMALLEST) | (numbers > LARGEST))
+    if np.any(outside):
+        found = float(np.atleast_1d(numbers)[np.atleast_1d(outside)][0])
+        raise ValueError(f"{name} must lie between {SMALLEST:g} and {LARGEST:g}, and {found:g} does not")
 
 
 def check_lengths(lengths: Any) -> Array:

@@ -6,7 +6,6 @@ is there (`bursty.storage.replacing_folder`). A verb that fails, or is stopped, 
 
 from __future__ import annotations
 
-import json
 import platform
 import shutil
 import sys
@@ -21,7 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import bursty
-from bursty.cli.messages import interrupts, phase, printable, say
+from bursty.cli.messages import as_json, interrupts, phase, printable, say
 from bursty.cli.options import Output, Reading
 from bursty.cli.tables import Table, check_format, plain, print_facts, print_table, write_table
 
@@ -144,7 +143,7 @@ class Delivery:
 
     def _print(self) -> None:
         if self.options.as_json:
-            print(json.dumps(self._document(), indent=2, ensure_ascii=False))
+            print(as_json(self._document(), indent=2))
             return
         terminal = sys.stdout.isatty()
         shown = [table for table in self.tables if table.shown]

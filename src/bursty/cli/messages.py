@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import sys
@@ -14,12 +15,20 @@ from typing import Any
 
 from bursty.progress import progress
 
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_STEERING = "\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+_UNSAFE = re.compile(f"[\x00-\x1f{_STEERING}]")
+_UNSAFE_JSON = re.compile(f"[{_STEERING}]")
 
 
 def printable(text: str) -> str:
     """The text without what would steer a terminal: control characters and changes of direction are spelled out."""
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def as_json(value: Any, indent: int | None = None) -> str:
+    """JSON whose strings steer no terminal and change no direction: such characters are escaped, and none is lost."""
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    return _UNSAFE_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def say(text: str) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from bursty.cli.messages import printable
+from bursty.cli.messages import as_json, printable
 
 _LONGEST = 40
+# A cell that begins so is run by spreadsheets.
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 FORMATS = ("csv", "jsonl", "parquet")
 
 
@@ -63,9 +64,9 @@ def write_table(table: Table, folder: Path, format: str) -> Path:
         if format == "csv":
             writer = csv.writer(file)
             writer.writerow(table.columns)
-            writer.writerows([_flat(value) for value in row] for row in table.rows())
+            writer.writerows([_for_spreadsheets(_flat(value)) for value in row] for row in table.rows())
         else:
-            file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in table.records())
+            file.writelines(as_json(record) + "\n" for record in table.records())
     return path
 
 
@@ -90,6 +91,14 @@ def _write_parquet(table: Table, path: Path) -> None:
 
 def _flat(value: Any) -> Any:
     return " ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _for_spreadsheets(value: Any) -> Any:
+    """Text that no spreadsheet takes for a formula, and no terminal for a command; the other formats have it raw."""
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if value.lstrip().startswith(_FORMULA) or value.startswith(("\t", "\r", "\n")) else text
 
 
 def print_facts(facts: Mapping[str, Any], file: IO[str], terminal: bool) -> None:

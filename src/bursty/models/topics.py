@@ -13,7 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from bursty.engines import Documents
-from bursty.estimator import check_number, check_whole, generator
+from bursty.estimator import check_number, check_range, check_whole, generator
 from bursty.families.base import Statistics
 from bursty.inference import mcem
 from bursty.inference.checkpoint import Checkpoint, Keeper
@@ -311,6 +311,7 @@ def check_hyperparameter(name: str, value: Any, shapes: tuple[tuple[int, ...], .
     bad = ~(np.isfinite(values) & (values > 0))
     if np.any(bad):
         raise ValueError(f"{name} must be finite and above 0, but holds {values[bad][0]}")
+    check_range(name, values)
     if values.ndim > 0 and values.shape not in shapes:
         allowed = " or ".join(str(shape) for shape in shapes)
         raise ValueError(f"{name} must be a number or have shape {allowed}, not {values.shape}")

@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from bursty.estimator import check_range
 from bursty.families import get_family
 from bursty.families.base import Family, FamilyEstimator
 from bursty.models.classify.smoothing import POWERS, Constant, Shrinkage, Smoothing
@@ -126,6 +127,7 @@ def _smoothing(
     number = isinstance(smoothing, int | float | np.number) and not isinstance(smoothing, bool)
     if not number or not np.isfinite(smoothing) or smoothing < 0:
         raise ValueError(f'smoothing must be a number, zero or more, "auto", "shrink" or None, not {smoothing!r}')
+    check_range("smoothing", smoothing)
     return float(smoothing)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from bursty.estimator import check_number, check_whole
+from bursty.estimator import check_number, check_range, check_whole
 from bursty.families import FAMILIES, Family, FamilyEstimator, get_family
 from bursty.samplers.dpmfs import Problem
 from bursty.storage.limits import check_memory
@@ -156,6 +156,7 @@ def check_lam(lam: Any, n_words: int) -> Array | None:
         raise ValueError(f"lam must be a number or have shape ({n_words},), one a word, not {values.shape}")
     if not np.all(np.isfinite(values) & (values > 0)):
         raise ValueError("lam must be finite and above 0")
+    check_range("lam", values)
     return np.array(np.broadcast_to(values, (n_words,)))
 
 
