@@ -42,7 +42,7 @@ FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 SPAN = re.compile(r"`([^`\n]+(?:\n[^`\n]+)?)`")
 FILE = re.compile(r"[\w./<>*-]*\.(?:py|md|toml)|[\w./<>*-]+/[\w<>*-]+\.json|[\w/<>-]+/")
 NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?=$|\(|\[)")
-PROGRAM = re.compile(r"python -m ([\w.]+)")
+PROGRAM = re.compile(r"(?:python -m |(?=benchmarks\.))([\w.]+)")
 
 
 def spans(page: Path) -> list[str]:
@@ -96,6 +96,7 @@ def test_names_exist(page):
         "families/dcmm.py",
         "famillies/<name>.py",
         "python -m benchmarks.nothing",
+        "benchmarks.nothing",
         "corpus.nothing",
         "BURSTY_NOTHING_" + "AT_ALL",
     ],
