@@ -322,7 +322,7 @@ def test_documents_that_never_repeat_a_word():
 
 
 def test_sample(fitted):
-    documents, mixtures = fitted.sample(np.full(400, 60), random_state=0)
+    documents, mixtures = fitted.sample(np.full(2000, 60), random_state=0)
     np.testing.assert_array_equal(np.asarray(documents.sum(axis=1)).ravel(), 60)
     np.testing.assert_array_equal(mixtures.sum(axis=1), 60)
     share = fitted.alpha_ / fitted.alpha_.sum()

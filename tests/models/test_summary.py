@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from bursty import DCMLDA, DPMFS, LDA, Corpus, Mixture, datasets
+from bursty.metrics import match_topics
 from bursty.models.summary import make_frame
 
 
@@ -61,3 +62,19 @@ def test_another_library_serves_where_pandas_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match="pip install pandas"):
         make_frame({"a": [1]})
+
+
+@pytest.mark.parametrize("kind", [LDA, DCMLDA])
+def test_topics_are_numbered_by_size_through_and_through(kind, corpus):
+    model = kind(4, n_iter=8, tol=0, random_state=0).fit(corpus)
+    assert np.all(np.diff(model.doc_topic_.mean(axis=0)) <= 0)
+    shares = np.bincount(model._topics, minlength=4) / len(model._topics)
+    np.testing.assert_allclose(shares, model.doc_topic_.mean(axis=0), atol=0.1)
+    before = model.components_.copy()
+    order, overlap = match_topics(before, model.partial_fit(corpus).components_)
+    assert order.tolist() == [0, 1, 2, 3]
+    assert overlap.min() > 0.5
+    beta = np.full((4, 40), 0.5) if kind is DCMLDA else None
+    fixed = {"alpha": [1.0, 2.0, 3.0, 4.0], "beta": beta, "learn_hyperparameters": False}
+    own = kind(4, **fixed, n_iter=2, tol=0, random_state=0).fit(corpus)
+    assert own.alpha_.tolist() == [1.0, 2.0, 3.0, 4.0]

@@ -147,6 +147,11 @@ class Levels:
     def __mul__(self, factor: float) -> Levels:
         return Levels(self.items, self.values, self.weights * factor, self.n_items)
 
+    def renumbered(self, items: Array) -> Levels:
+        """The same weights under other items, one per pair; pairs are sorted anew."""
+        order = np.lexsort((self.values, items))
+        return Levels(items[order].astype(np.int32), self.values[order], self.weights[order], self.n_items)
+
     @property
     def keys(self) -> Array:
         """One number for each pair, in their order."""

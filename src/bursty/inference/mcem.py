@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -187,6 +187,11 @@ class Result(Generic[P]):
     stats: Any
     doc_topic: Array
     interrupted: bool
+
+    def reordered(self, order: Array) -> Result[P]:
+        """The same with the topics in this order."""
+        params, stats = self.params.reordered(order), self.stats.reordered(order)  # type: ignore[attr-defined]  # all parameters have it
+        return replace(self, params=params, stats=stats, doc_topic=np.ascontiguousarray(self.doc_topic[:, order]))
 
 
 def finish(run: Run[P], interrupted: bool) -> Result[P]:

@@ -91,11 +91,10 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         **{"n_components": 1, "n_init": 1},
         **{"n_iter": 1, "n_sweeps": 1, "burn_in": 0, "n_samples": 1},
     }
-    #: The paper that introduced the model, for reports.
-    _citation: ClassVar[str | None] = None
     #: What `learn_hyperparameters` may be, and what each value means to the method; None is the default.
     _learn: ClassVar[dict[Any, Any]]
     _statistics: ClassVar[type[Statistics]]
+    _topics: Array
 
     def __init__(
         self,
@@ -174,11 +173,14 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         outcome = self._run(documents, schedule, keeper)
         best = outcome.best
         result = mcem.finish(best, outcome.interrupted)
+        order = self._order(result.doc_topic)
+        result = result.reordered(order)
         if not outcome.interrupted:
             keeper.done()
         self._seed, self.trace_ = best.chains.seed, best.trace.arrays()
         self.n_iter_, self.converged_ = len(best.trace), best.converged
         self._finish(best.chains, result.params, result.stats, result.doc_topic)
+        self._topics = np.argsort(order).astype(self._topics.dtype)[self._topics]
         self._stream, self._fitted_on = Stream.begin(result.stats, documents.n_documents).pack(), documents.fingerprint
         if result.interrupted:
             warn_interrupted(self.n_iter_, "Set warm_start=True and call fit again to go on")
@@ -245,6 +247,12 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "_topics")
+
+    def _order(self, doc_topic: Array) -> Array:
+        """Topics by their mean share of a document, largest first; unchanged where the caller has numbered them."""
+        if self._continues() or np.ndim(self.alpha) or np.ndim(self.beta) == 2:
+            return np.arange(doc_topic.shape[1])
+        return np.argsort(-doc_topic.mean(axis=0), kind="stable")
 
     def _begin(self, documents: Documents, schedule: mcem.Schedule, rng: np.random.Generator) -> mcem.Run[Any]:
         """Where a run starts: at random, or where the last fit ended."""

@@ -34,34 +34,33 @@ def topic_content(source: Source) -> Content:
     mixtures = np.asarray(model.doc_topic_)
     if corpus is not None and (len(corpus) != len(mixtures) or model.fitted_on(corpus) is False):
         mixtures = model.transform(corpus)
-    prevalence = _prevalence(source, mixtures)
-    order = np.argsort(-prevalence, kind="stable")
-    titles = _titles(source, order)
-    mixtures, prevalence = mixtures[:, order], prevalence[order]
+    prevalence, titles = mixtures.mean(axis=0), _titles(source)
     content = Content(
-        title=f"{len(order)} topics in {len(mixtures):,} documents",
+        title=f"{len(titles)} topics in {len(mixtures):,} documents",
         lead=f"Found by {type(model).__name__}. Every document is a mixture of topics; "
-        f"the largest topic is {percent(prevalence[0])} of all words.",
+        f"the largest topic has {percent(prevalence.max())} of a document on average.",
         tiles=_tiles(source, mixtures),
         panels=[],
     )
-    caption = "Share of each topic in all the words of the corpus."
-    content.charts["prevalence"] = charts.bars(titles, numbers(prevalence), "share of words", caption, share=True)
+    caption = "Mean share of each topic in a document."
+    content.charts["prevalence"] = charts.bars(
+        titles, numbers(prevalence), "mean share of a document", caption, share=True
+    )
     content.panels.append(
         Panel("overview", "Overview", "overview.html", {"charts": ["prevalence", "map"], "words": None})
     )
     main = mixtures.argmax(axis=1)
     names = source.document_names(len(mixtures))
     notes = [f"{share:.0%} of this topic" for share in mixtures.max(axis=1)]
-    content.charts["map"] = documents.document_map(_places(source, order, mixtures), main, titles, names, notes)
-    _add_topics(content, source, order, titles, mixtures)
+    content.charts["map"] = documents.document_map(_places(source, mixtures), main, titles, names, notes)
+    _add_topics(content, source, titles, mixtures)
     _add_trends(content, source, mixtures, titles)
     columns = [
         documents.code_column("Main topic", titles, main),
         documents.share_column("Its share", mixtures.max(axis=1)),
     ]
     content.data["documents"] = documents.document_table(source, names, columns)
-    of_topic = prevalence[:, None] * model.components_[order]
+    of_topic = prevalence[:, None] * model.components_
     of_topic = of_topic / np.maximum(of_topic.sum(axis=0), 1e-300)
     content.data["vocabulary"] = vocabulary(source)
     content.panels.append(DOCUMENTS)
@@ -69,13 +68,8 @@ def topic_content(source: Source) -> Content:
     return content
 
 
-def _prevalence(source: Source, mixtures: Array) -> Array:
-    """Share of each topic in all words: longer documents count for more."""
-    return np.average(mixtures, axis=0, weights=None if source.corpus is None else source.lengths + 1e-9)
-
-
-def _titles(source: Source, order: Array) -> list[str]:
-    scores = source.model.word_scores()[order]
+def _titles(source: Source) -> list[str]:
+    scores = source.model.word_scores()
     best = np.argsort(-scores, axis=1, kind="stable")[:, :3]
     return [f"{i + 1}: " + ", ".join(str(source.words[w]) for w in row) for i, row in enumerate(best)]
 
@@ -93,10 +87,10 @@ def _tiles(source: Source, mixtures: Array) -> list[tuple[str, str]]:
     return tiles
 
 
-def _add_topics(content: Content, source: Source, order: Array, titles: list[str], mixtures: Array) -> None:
+def _add_topics(content: Content, source: Source, titles: list[str], mixtures: Array) -> None:
     """Words with a slider, similar topics, documents of each topic."""
     model = source.model
-    p = model.components_[order]
+    p = model.components_
     overall = model.components_.T @ (model.alpha_ / model.alpha_.sum())
     near = _overlap(p)
     names = source.document_names(len(mixtures))
@@ -104,7 +98,7 @@ def _add_topics(content: Content, source: Source, order: Array, titles: list[str
     for k, title in enumerate(titles):
         words = _candidates(p[k], overall, source.number_on_page)
         best = np.argsort(-mixtures[:, k], kind="stable")[:TOP_DOCUMENTS]
-        passages = _passages(source, best, order[k])
+        passages = _passages(source, best, k)
         alike = [j for j in np.argsort(-near[k], kind="stable") if j != k][:ALIKE]
         topics.append(
             {
@@ -116,8 +110,8 @@ def _add_topics(content: Content, source: Source, order: Array, titles: list[str
                     [names[d], percent(float(mixtures[d, k])), parts] for d, parts in zip(best, passages, strict=True)
                 ],
                 "alike": [[int(j), percent(float(near[k, j]))] for j in alike],
-                "share": percent(float(_prevalence(source, mixtures)[k])),
-                "s": f"{model.s_[order[k]]:,.0f}" if hasattr(model, "s_") else None,
+                "share": percent(float(mixtures[:, k].mean())),
+                "s": f"{model.s_[k]:,.0f}" if hasattr(model, "s_") else None,
             }
         )
     content.data["topics"] = topics
@@ -147,11 +141,11 @@ def _candidates(p: Array, overall: Array, places: Array) -> Array:
     return np.array(sorted(best))
 
 
-def _places(source: Source, order: Array, mixtures: Array) -> Array:
+def _places(source: Source, mixtures: Array) -> Array:
     """Documents between the topics they are made of; topics that share words are near each other."""
     if mixtures.shape[1] < 3:
         return documents.principal(mixtures)
-    apart = np.clip(1.0 - _overlap(source.model.components_[order]), 0.05, None)
+    apart = np.clip(1.0 - _overlap(source.model.components_), 0.05, None)
     np.fill_diagonal(apart, 0.0)
     return documents.between(mixtures, apart)
 

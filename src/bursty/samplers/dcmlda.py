@@ -21,7 +21,7 @@ and the conditional of one token has counts of its own document only: documents 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -56,6 +56,10 @@ class Hyperparameters:
     def n_topics(self) -> int:
         """K."""
         return len(self.alpha)
+
+    def reordered(self, order: Array) -> Hyperparameters:
+        """The topics in this order."""
+        return replace(self, alpha=self.alpha[order], beta=np.ascontiguousarray(self.beta[:, order]))
 
     @cached_property
     def totals(self) -> Array:

@@ -19,7 +19,7 @@ fully collapsed sampler has to take tokens one by one or work with stale counts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -52,6 +52,10 @@ class Hyperparameters:
     def n_topics(self) -> int:
         """K."""
         return len(self.alpha)
+
+    def reordered(self, order: Array) -> Hyperparameters:
+        """The topics in this order."""
+        return replace(self, alpha=self.alpha[order])
 
 
 @dataclass(frozen=True)

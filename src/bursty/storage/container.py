@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import struct
-import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
@@ -47,7 +46,6 @@ DAMAGE = (
     RuntimeError,
     MemoryError,
     SyntaxError,
-    tokenize.TokenError,
 )
 
 

@@ -8,8 +8,8 @@ the mean alpha; and a topic without any token keeps its last beta.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import brentq
@@ -44,6 +44,11 @@ class TopicStatistics(Statistics):
     mixtures: Levels
     lengths: Levels
     log_joint: float
+
+    def reordered(self, order: Array) -> Self:
+        """The same with the topics in this order."""
+        rank = np.argsort(order)
+        return replace(self, mixtures=self.mixtures.renumbered(rank[self.mixtures.items]))
 
 
 def mixture_levels(counts: Array) -> tuple[Levels, Levels]:

@@ -7,7 +7,7 @@ that each document gave to topic k.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -38,6 +38,12 @@ class DCMLDAStatistics(TopicStatistics):
     """And what beta is learned from: documents by (pair of word and topic, tokens of it)."""
 
     words: Levels
+
+    def reordered(self, order: Array) -> Self:
+        """The same with the topics in this order."""
+        rank, n_topics = np.argsort(order), len(order)
+        words, topics = np.divmod(self.words.items.astype(np.int64), n_topics)
+        return replace(super().reordered(order), words=self.words.renumbered(words * n_topics + rank[topics]))
 
     def sizes(self) -> Levels:
         """Documents by tokens in topic k: the mixtures once more, as a table with a column for each topic."""
@@ -118,18 +124,14 @@ def start(chains: Chains, alpha: Array, n_words: int) -> Hyperparameters:
     lda.Method().sweeps(chains, even, _START_SWEEPS)
     stats = chains.sum(begin_statistics, n_topics=chains.n_topics)
     begin = np.full((n_words, chains.n_topics), _START_BETA)
-    documents = chains.documents
-    beta, background = documents.here(learn_beta, stats, begin, exact=True)
-    return Hyperparameters(alpha, documents.fetch(beta), background)
+    return Hyperparameters(alpha, *chains.documents.here(learn_beta, stats, begin, exact=True))
 
 
-@has_version("cuda", _CARD)
 def begin_statistics(chunk: Chunk, offset: int, topics: Array, n_topics: int) -> DCMLDAStatistics:
     """The same of a chunk whose topics are given."""
     return statistics(State(Tokens.numbered(chunk, offset), topics), n_topics)
 
 
-@has_version("cuda", _CARD)
 def learn_beta(stats: DCMLDAStatistics, last: Array, *, exact: bool = False) -> tuple[Array, Array]:
     """Every topic's weights of the words, of greatest likelihood but for a share that goes to words it has not had.
 

@@ -7,7 +7,7 @@ topics' word counts.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -46,6 +46,10 @@ class LDAStatistics(TopicStatistics):
     words: Levels
     sizes: Levels
     word_topics: Array
+
+    def reordered(self, order: Array) -> Self:
+        """The same with the topics in this order; words and sizes do not name topics."""
+        return replace(super().reordered(order), word_topics=np.ascontiguousarray(self.word_topics[:, order]))
 
 
 @dataclass(frozen=True)
