@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from bursty import datasets, families, metrics, plot, report
     from bursty.corpus import Corpus, read_corpus
     from bursty.inference.checkpoint import Checkpoint
+    from bursty.models.choosing import select_components
     from bursty.models.classify import BayesClassifier
     from bursty.models.dcmlda import DCMLDA
     from bursty.models.dpmfs import DPMFS
     from bursty.models.lda import LDA
-    from bursty.models.mixture import Mixture, select_components
+    from bursty.models.mixture import Mixture
     from bursty.persistence import load, save
 
 __version__ = "0.1.0"
@@ -34,7 +35,7 @@ _OBJECTS = {
     "load": "bursty.persistence",
     "read_corpus": "bursty.corpus",
     "save": "bursty.persistence",
-    "select_components": "bursty.models.mixture",
+    "select_components": "bursty.models.choosing",
 }
 
 __all__ = [

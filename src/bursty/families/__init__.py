@@ -10,6 +10,7 @@ from bursty.families.base import FAMILIES, Family, FamilyEstimator, Parameters, 
 from bursty.families.dcm import DCM
 from bursty.families.dirichlet import Dirichlet
 from bursty.families.edcm import EDCM
+from bursty.families.gamma import GammaPrior
 from bursty.families.multinomial import Multinomial
 from bursty.families.vonmisesfisher import VonMisesFisher
 
@@ -20,6 +21,7 @@ __all__ = [
     "Dirichlet",
     "Family",
     "FamilyEstimator",
+    "GammaPrior",
     "Multinomial",
     "Parameters",
     "Statistics",

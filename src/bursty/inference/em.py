@@ -3,8 +3,13 @@
     E step   r_dk in proportion to mu_k p(x_d | k)^(1/T)           [Elkan2006] eq. 7
     M step   mu_k = sum_d r_dk / D,   parameters = update(sum_d statistics of d, weighted by r_dk)
 
-The temperature T divides the log-likelihood only, not the mixing weights. A phase runs EM at one temperature until the
-mean log-evidence changes by less than ``tol`` in relative terms; the next phase starts where it ended.
+The temperature T divides the log-likelihood only, not the mixing weights. A phase runs EM at one temperature until its
+stopping rule says so; the next phase starts where it ended. With ``tempering`` each document has a temperature of its
+own besides, the root of the number of its distinct words: words are not independent evidence, and the more of them a
+document has, the more certain of its component it would be by mistake.
+
+A run that has been annealed and in the end has components without documents starts again at the next lower temperature;
+the better of the two is kept.
 
 Every component also gets a trace (`FLOOR`) of every document, so that a word absent from a component keeps a tiny
 parameter and no document is stranded.
@@ -13,7 +18,7 @@ parameter and no document is stranded.
 |---|---|---|
 | r | responsibilities, ``resp`` | D x K, one chunk at a time |
 | mu | mixing weights | K |
-| T | temperature | |
+| T | temperature, of all documents or of each | |
 """
 
 from __future__ import annotations
@@ -21,16 +26,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from bursty.engines import Chunk, Column, Documents, Resp, weighted, with_trace
 from bursty.families.base import Family, Parameters, Statistics
 from bursty.inference.runs import Trace
-from bursty.inference.stopping import RelativeChange, Rule
+from bursty.inference.stopping import Rule
 from bursty.kernels.posterior import posterior
-from bursty.storage.schema import floats, number, part, storable, whole
+from bursty.storage.schema import floats, items, maybe, number, part, storable, whole
 
 Array = np.ndarray[Any, Any]
 
@@ -45,6 +50,22 @@ class Expectation(Statistics):
     stats: Statistics
     resp: Array
     log_evidence: float
+
+
+@dataclass(frozen=True)
+class Step(Statistics):
+    """An E step, and what tells where EM stands: how far documents moved, how many documents each component has."""
+
+    expectation: Expectation
+    moved: float
+    sizes: Array
+
+
+class Prior(Protocol):
+    """What replaces maximum likelihood in the M step."""
+
+    def update(self, family: Any, stats: Any, start: Any = None, smoothing: float = 0.0) -> Any:
+        """Parameters of all components."""
 
 
 @storable("State", weights=floats("K", low=0, sums=0), params=part(Parameters, K="K"))
@@ -63,70 +84,57 @@ class Schedule:
     temperatures: Sequence[float]
     max_iter: int
     rule: Rule
+    #: Whether a run that lost components starts again lower.
+    restart: bool = False
 
-    @classmethod
-    def checked(cls, temperatures: Any, max_iter: int, tol: Any) -> Schedule:
-        """From what a user gave, refused where it makes no sense."""
-        values = np.atleast_1d(np.asarray(temperatures, dtype=np.float64))
-        if values.ndim != 1 or len(values) == 0 or not np.all(values > 0):
-            raise ValueError(f"temperatures must be positive numbers, such as (25, 5, 1), not {temperatures!r}")
-        if not isinstance(tol, int | float | np.number) or not tol >= 0:
-            raise ValueError(f"tol must be a number, zero or more, or None, not {tol!r}")
-        return cls(tuple(values.tolist()), int(max_iter), RelativeChange(float(tol)))
+
+def document_temperatures(chunk: Chunk) -> Array:
+    """Root of the number of distinct words of each document, at least 1."""
+    return np.sqrt(np.maximum(np.diff(chunk.indptr), 1.0))
 
 
 def responsibilities(
-    chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: State, temperature: float = 1.0
+    chunk: Chunk,
+    labels: Array | None,
+    family: Family[Any, Any],
+    state: State,
+    temperature: float = 1.0,
+    tempering: bool = False,
 ) -> tuple[Array, Array]:
-    """Posterior of each component (D x K) and log-evidence of each document.
+    """Posterior of each component (D x K) and log-evidence of each document, both at the temperature.
 
     A document with a label (0 or more) belongs to that component for certain; its evidence is that component's.
     """
-    with np.errstate(divide="ignore"):
-        log_weights = np.log(state.weights)
-    log_prob = family.log_prob(chunk, state.params)
-    return _share_out(log_prob, labels, log_weights, temperature)
+    heat = temperature * (document_temperatures(chunk) if tempering else np.ones(chunk.n_documents))
+    return _share_out(family.log_prob(chunk, state.params), labels, state.weights, heat)
 
 
-def _share_out(log_prob: Array, labels: Array | None, log_weights: Array, temperature: float) -> tuple[Array, Array]:
+def _share_out(log_prob: Array, labels: Array | None, weights: Array, temperatures: Array) -> tuple[Array, Array]:
     """Bayes' rule; ``log_prob`` becomes the posterior."""
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(weights)
     if labels is None or not np.any(labels >= 0):
-        return posterior(log_prob, log_weights, temperature)
+        return posterior(log_prob, log_weights, temperatures)
     known = np.flatnonzero(labels >= 0)
-    own = log_prob[known, labels[known]] / temperature + log_weights[labels[known]]
-    resp, log_evidence = posterior(log_prob, log_weights, temperature)
+    own = log_prob[known, labels[known]] / temperatures[known] + log_weights[labels[known]]
+    resp, log_evidence = posterior(log_prob, log_weights, temperatures)
     resp[known] = 0.0
     resp[known, labels[known]] = 1.0
     log_evidence[known] = own
     return resp, log_evidence
 
 
-def expect(
-    chunk: Chunk,
-    labels: Array | None,
-    sample_weight: Array | None,
-    family: Family[Any, Any],
-    state: State,
-    temperature: float,
-) -> Expectation:
-    """E step on a chunk, and the statistics that the M step needs of it."""
-    state = replace(state, params=state.params.rounded)
-    resp, log_evidence = responsibilities(chunk, labels, family, state, temperature)
-    finite = np.where(np.isfinite(log_evidence), log_evidence, 0.0)
-    weights = chunk.total(weighted(resp, sample_weight))
-    stats = family.summarize(chunk, weighted(with_trace(resp, FLOOR), sample_weight))
-    return Expectation(stats, weights, float(weighted(finite, sample_weight).sum()))
-
-
-def label(chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: State) -> tuple[Array, ...]:
+def label(
+    chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: State, tempering: bool = False
+) -> tuple[Array, ...]:
     """The component of each document, its posterior, the log-evidence, and how far it is ahead of the next best.
 
-    The last is in log-likelihood, without the mixing weights.
+    The posterior is tempered, the log-evidence is not; the last is in log-likelihood, without the mixing weights.
     """
-    with np.errstate(divide="ignore"):
-        log_weights = np.log(state.weights)
     log_prob = family.log_prob(chunk, state.params)
-    resp, log_evidence = _share_out(log_prob.copy(), labels, log_weights, 1.0)
+    resp, log_evidence = _share_out(log_prob.copy(), labels, state.weights, np.ones(len(log_prob)))
+    if tempering:
+        resp, _ = _share_out(log_prob.copy(), labels, state.weights, document_temperatures(chunk))
     found = resp.argmax(axis=1)
     return found, resp.max(axis=1), log_evidence, lead(log_prob, found)
 
@@ -143,14 +151,59 @@ def lead(log_prob: Array, labels: Array) -> Array:
         return np.nan_to_num(own - others.max(axis=1), nan=0.0, posinf=np.inf, neginf=-np.inf)
 
 
-def maximise(family: Family[Any, Any], expectation: Expectation, start: Parameters | None = None) -> State:
+def expect(
+    chunk: Chunk,
+    labels: Array | None,
+    sample_weight: Array | None,
+    last: Array | None,
+    family: Family[Any, Any],
+    state: State,
+    temperature: float,
+    tempering: bool,
+) -> tuple[Array, Step]:
+    """E step on a chunk: where its documents are now (against ``last``), and the statistics that the M step needs."""
+    state = replace(state, params=state.params.rounded)
+    resp, log_evidence = responsibilities(chunk, labels, family, state, temperature, tempering)
+    finite = np.where(np.isfinite(log_evidence), log_evidence, 0.0)
+    weights, places = chunk.total(weighted(resp, sample_weight)), _places(resp)
+    moved = np.ones(len(resp)) if last is None else _moved(resp, last)
+    sizes = np.bincount(places[:, 0].astype(np.intp), minlength=resp.shape[1])
+    stats = family.summarize(chunk, weighted(with_trace(resp, FLOOR), sample_weight))
+    expectation = Expectation(stats, weights, float(weighted(finite, sample_weight).sum()))
+    return places, Step(expectation, float(weighted(moved, sample_weight).sum()), sizes)
+
+
+def _places(resp: Array) -> Array:
+    """The component of each document and its responsibility: D x 2, in single precision, to be kept between steps."""
+    labels = resp.argmax(axis=1)
+    return np.stack([labels, resp[np.arange(len(labels)), labels]], axis=1).astype(np.float32)
+
+
+def _moved(resp: Array, last: Array) -> Array:
+    """How much the responsibility of each document's last component has changed."""
+    now = resp[np.arange(len(last)), last[:, 0].astype(np.intp)]
+    return np.abs(now - last[:, 1])
+
+
+def maximise(
+    family: Family[Any, Any], expectation: Expectation, start: Parameters | None = None, prior: Prior | None = None
+) -> State:
     """M step."""
     weights = expectation.resp / expectation.resp.sum()
-    return State(family.update(expectation.stats, start=start), weights)
+    return State(updated(family, expectation.stats, start, prior), weights)
 
 
-def smoothed(family: Family[Any, Any], expectation: Expectation, state: State, smoothing: float) -> State:
-    """Components that have taken in this share of their weight from the whole corpus."""
+def updated(family: Family[Any, Any], stats: Any, start: Parameters | None, prior: Prior | None) -> Any:
+    """Parameters of greatest likelihood, or what a prior makes of them."""
+    return family.update(stats, start=start) if prior is None else prior.update(family, stats, start)
+
+
+def smoothed(
+    family: Family[Any, Any], expectation: Expectation, state: State, smoothing: float, prior: Prior | None = None
+) -> State:
+    """Components that give every word a chance: by the prior, or by this share of their weight from all documents."""
+    if prior is not None:
+        return State(prior.update(family, expectation.stats, state.params, smoothing), state.weights)
     stats = expectation.stats.shrunk(smoothing * state.weights)
     return State(family.update(stats, smoothing=smoothing), state.weights)
 
@@ -165,6 +218,11 @@ class Problem:
     n_components: int
     perturbation: float
     sample_weight: Array | None = None
+    prior: Prior | None = None
+    tempering: bool = False
+    #: How many starts there will be, and the spaces that they search, by what made them.
+    n_starts: int = 1
+    spaces: dict[Any, Column] = field(default_factory=dict)
 
     @cached_property
     def weights(self) -> Column:
@@ -175,10 +233,23 @@ class Problem:
         """Statistics of all documents under given responsibilities."""
         return self.documents.sum(self.family.summarize, self.documents.split(weighted(resp, self.sample_weight)))
 
-    def expectation(self, state: State, temperature: float = 1.0) -> Expectation:
-        """E step over all chunks."""
-        shared = {"family": self.family, "state": state, "temperature": temperature}
-        return self.documents.sum(expect, self.labels, self.weights, **shared)
+    def step(self, state: State, temperature: float, last: Column | None) -> tuple[Column, Step]:
+        """E step over all chunks: where the documents are now, and what is added up."""
+        columns = self.labels, self.weights, self.documents.split(None) if last is None else last
+        shared = {"family": self.family, "state": state, "temperature": temperature, "tempering": self.tempering}
+        return self.documents.keep_and_sum(expect, *columns, **shared)
+
+    def expectation(self, state: State) -> Expectation:
+        """E step over all chunks, for its statistics alone."""
+        return self.step(state, 1.0, None)[1].expectation
+
+    def maximise(self, expectation: Expectation, start: Parameters | None) -> State:
+        """M step."""
+        return self.documents.here(maximise, self.family, expectation, start, self.prior)
+
+
+# What is kept of a run that started again.
+_ATTEMPT = ("state", "converged", "end", "score")
 
 
 @dataclass
@@ -192,6 +263,15 @@ class Run:
     phase: int = 0
     phase_start: int = 0
     converged: bool = True
+    #: Where the documents were in the last step.
+    places: Column | None = None
+    #: Where the run began, and what it came to from higher temperatures: kept where it may start again.
+    begin: State | None = None
+    attempts: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.begin is None and self.schedule.restart and len(self.schedule.temperatures) > 1:
+            self.begin = self.state
 
     @property
     def done(self) -> bool:
@@ -206,30 +286,62 @@ class Run:
     def step(self) -> None:
         """One iteration, and on to the next temperature where this one is done."""
         problem, temperature = self.problem, self.schedule.temperatures[self.phase]
-        expectation = problem.expectation(self.state, temperature)
-        log_likelihood = expectation.log_evidence / float(expectation.resp.sum())
+        places, result = problem.step(self.state, temperature, self.places)
+        n_documents = float(result.expectation.resp.sum())
         self.state.params.forget()  # its logarithms are as large as the parameters
-        state = problem.documents.here(maximise, problem.family, expectation, self.state.params)
+        state = problem.maximise(result.expectation, self.state.params)
         place = {"phase": self.phase, "temperature": temperature, "iteration": len(self.trace) - self.phase_start}
-        self.trace.add(**place, log_likelihood=log_likelihood, weights=self.state.weights)
-        self.state = state
+        measures = {
+            "log_likelihood": result.expectation.log_evidence / n_documents,
+            "moved": result.moved / n_documents,
+        }
+        self.trace.add(**place, **measures, weights=self.state.weights)
+        self.state, self.places = state, places
         phase = self.trace.since(self.phase_start)
         settled = self.schedule.rule.settled(phase)
         if settled or len(phase) == self.schedule.max_iter:
             self.converged &= settled
             self.phase, self.phase_start = self.phase + 1, len(self.trace)
+            if self.done and self.begin is not None:
+                self._start_again(n_lost=int(np.count_nonzero(result.sizes == 0)))
+
+    def _start_again(self, n_lost: int) -> None:
+        """At a lower temperature, where components were lost; where nothing is left to try, take the best."""
+        first = len(self.attempts) + 1
+        result = {"state": self.state, "converged": self.converged, "end": len(self.trace), "score": self.score}
+        self.attempts.append(result)
+        if n_lost > 0 and first < len(self.schedule.temperatures):
+            assert self.begin is not None
+            self.state, self.places, self.converged, self.phase = self.begin, None, True, first
+            return
+        best = max(self.attempts, key=lambda attempt: attempt["score"])
+        self.state, self.converged = best["state"], best["converged"]
+        self.trace = self.trace.until(best["end"])
 
     def standing(self) -> dict[str, Any]:
         """All that going on needs."""
-        names = "state", "phase", "phase_start", "converged"
-        return {"trace": self.trace.since(0).entries, **{name: getattr(self, name) for name in names}}
+        names = "state", "phase", "phase_start", "converged", "begin", "attempts"
+        places = None if self.places is None else self.problem.documents.gather(self.places)
+        kept = {name: getattr(self, name) for name in names}
+        attempts = [[attempt[name] for name in _ATTEMPT] for attempt in self.attempts]
+        return {"trace": self.trace.since(0).entries, "places": places, **kept, "attempts": attempts}
 
     @classmethod
     def resumed(cls, problem: Problem, schedule: Schedule, standing: Mapping[str, Any]) -> Run:
         """The run that stood so."""
-        sizes = {"n_words": problem.documents.n_words, "K": problem.n_components}
-        part(State, K="K")(standing["state"], sizes, "state")
+        documents, places = problem.documents, standing["places"]
+        sizes = {"n_words": documents.n_words, "K": problem.n_components, "documents": documents.n_documents}
+        state = part(State, K="K")
+        state(standing["state"], sizes, "state")
+        maybe(state)(standing["begin"], sizes, "begin")
+        maybe(items("documents", 2))(places, sizes, "places")
         trace = Trace.checked(standing["trace"])
         whole(high=len(schedule.temperatures))(standing["phase"], sizes, "phase")
         whole(high=len(trace))(standing["phase_start"], sizes, "phase_start")
-        return cls(problem, schedule, **{**standing, "trace": trace})
+        attempts = [dict(zip(_ATTEMPT, attempt, strict=True)) for attempt in standing["attempts"]]
+        for attempt in attempts:
+            state(attempt["state"], sizes, "attempts")
+            number()(attempt["score"], sizes, "attempts")
+        column = None if places is None else documents.put(documents.split(places))
+        kept = {"trace": trace, "places": column, "attempts": attempts}
+        return cls(problem, schedule, **{**standing, **kept})

@@ -55,6 +55,10 @@ class Trace:
         """Without the steps before this one."""
         return Trace({name: values[step:] for name, values in self.entries.items()})
 
+    def until(self, step: int) -> Trace:
+        """Without this step and those after it."""
+        return Trace({name: values[:step] for name, values in self.entries.items()})
+
     def arrays(self) -> dict[str, Array]:
         """The same as arrays."""
         return {name: np.asarray(values) for name, values in self.entries.items()}

@@ -42,7 +42,9 @@ def _roots(chunk: Chunk) -> Array:
 
 
 def _directions(chunk: Chunk, idf: Array) -> Array:
-    values = (1.0 + np.log(chunk.values)) * idf[chunk.indices]
+    # Numbers below 1, which are not counts, stand for themselves.
+    sublinear = np.where(chunk.values >= 1, 1.0 + np.log(chunk.values), chunk.values)
+    values = sublinear * idf[chunk.indices]
     rows = np.repeat(np.arange(chunk.n_documents), np.diff(chunk.indptr))
     norms = np.sqrt(np.bincount(rows, weights=values**2, minlength=chunk.n_documents))
     return values / norms[rows]

@@ -1,4 +1,4 @@
-"""Where EM starts: a perturbed one-component fit, k-means, or given responsibilities.
+"""Where EM starts: k-means in a space that suits the data, a perturbed one-component fit, or given responsibilities.
 
 Each start is a function ``(problem, rng) -> State``. A new one is one function and one line in `STARTS`.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from bursty.engines import Assignment, Chunk, Column, weighted
 from bursty.families.base import Family, Statistics
 from bursty.inference import lsa, points
-from bursty.inference.em import FLOOR, Problem, State
+from bursty.inference.em import FLOOR, Problem, State, updated
 from bursty.inference.spherical import hellinger_directions, spherical_kmeans, tfidf_directions
 
 Array = np.ndarray[Any, Any]
@@ -26,6 +26,11 @@ KMEANS_WORK = 1e8
 #: Runs of k-means in the space of a start, and the dimensions of that space (more where there are more clusters).
 SPACE_RUNS = 30
 SPACE_RANK = 50
+#: Where there are several starts: short runs of EM that each is the best of, and their steps. On large corpora
+#: there are fewer of them (about so many non-zeros times components in all).
+SHORT_RUNS = 20
+SHORT_STEPS = 10
+SHORT_WORK = 1e8
 #: A document's own cluster gets this much of it at the start, all components share the rest.
 CONFIDENCE = 0.9
 
@@ -50,19 +55,49 @@ def kmeans(problem: Problem, rng: np.random.Generator) -> State:
 
 def in_tfidf_space(problem: Problem, rng: np.random.Generator) -> State:
     """The best of many runs of spherical k-means in the space of the leading singular vectors of tf-idf, softened."""
-    return _in_space(problem, tfidf_directions(problem.documents, problem.sample_weight), rng)
+    return _in_space(problem, "tfidf", rng)
 
 
 def in_hellinger_space(problem: Problem, rng: np.random.Generator) -> State:
-    """The same with square roots of proportions: for tables with few columns, most of them filled."""
-    return _in_space(problem, hellinger_directions(problem.documents), rng)
+    """The same with square roots of proportions: for tables with few columns, many of them filled."""
+    return _in_space(problem, "hellinger", rng)
 
 
-def _in_space(problem: Problem, directions: Column, rng: np.random.Generator) -> State:
+def _in_space(problem: Problem, kind: str, rng: np.random.Generator) -> State:
+    """From the best of many runs of k-means.
+
+    Several starts must differ: each is the best of a few single runs, half of which end after one step, by the
+    likelihood after a short EM (Biernacki, Celeux and Govaert 2003).
+    """
+    if problem.n_starts == 1:
+        return _from_kmeans(problem, kind, rng, SPACE_RUNS, points.MAX_ITER)
+    work = problem.documents.n_cells * problem.n_components * SHORT_STEPS
+    n_candidates = int(np.clip(SHORT_WORK / work, 1, SHORT_RUNS))
+    candidates = []
+    for _ in range(n_candidates):
+        start = _from_kmeans(problem, kind, rng, 1, points.MAX_ITER if rng.random() < 0.5 else 1)
+        candidates.append(_short_run(problem, start) if n_candidates > 1 else (0.0, start))
+    return max(candidates, key=lambda candidate: candidate[0])[1]
+
+
+def _from_kmeans(problem: Problem, kind: str, rng: np.random.Generator, n_runs: int, n_steps: int) -> State:
     documents, n_components = problem.documents, problem.n_components
-    where = lsa.coordinates(documents, directions, max(SPACE_RANK, n_components), rng, problem.weights)
-    size = SPACE_RUNS, points.MAX_ITER
-    return _softened(problem, points.kmeans(documents, where, n_components, rng, *size, problem.weights))
+    if kind not in problem.spaces:
+        tfidf = kind == "tfidf"
+        directions = tfidf_directions(documents, problem.sample_weight) if tfidf else hellinger_directions(documents)
+        # The space is the same for all starts, and for a fit that goes on from a checkpoint.
+        rank, rng_of_space = max(SPACE_RANK, n_components), np.random.default_rng(0)
+        problem.spaces[kind] = lsa.coordinates(documents, directions, rank, rng_of_space, problem.weights)
+    where, sizes = problem.spaces[kind], (n_runs, n_steps)
+    return _softened(problem, points.kmeans(documents, where, n_components, rng, *sizes, problem.weights))
+
+
+def _short_run(problem: Problem, state: State) -> tuple[float, State]:
+    """Log-likelihood and state after a few steps of EM."""
+    for _ in range(SHORT_STEPS):
+        result = problem.step(state, 1.0, None)[1]
+        state = problem.maximise(result.expectation, state.params)
+    return result.expectation.log_evidence, state
 
 
 def _softened(problem: Problem, labels: Column) -> State:
@@ -102,7 +137,7 @@ def from_responsibilities(problem: Problem, resp: Array) -> State:
 
 
 def _begin(problem: Problem, stats: Statistics, resp: Array) -> State:
-    params = problem.documents.here(problem.family.update, stats.shrunk(FLOOR))
+    params = problem.documents.here(updated, problem.family, stats.shrunk(FLOOR), None, problem.prior)
     return State(params, np.maximum(resp, 1e-300) / resp.sum())
 
 

@@ -37,6 +37,32 @@ class RelativeChange:
 
 
 @dataclass(frozen=True)
+class Moved:
+    """Responsibilities moved by at most ``tol`` per document in the last step: EM that maximises no likelihood."""
+
+    tol: float = 0.002
+
+    def settled(self, trace: Trace) -> bool:
+        """Look at the last step."""
+        return bool(trace["moved"]) and bool(trace["moved"][-1] <= self.tol)
+
+
+@dataclass(frozen=True)
+class ChangePerDocument:
+    """The log-likelihood changed by at most ``tol`` nats per document, and responsibilities moved little: EM to the
+    maximum. A tolerance relative to the whole log-likelihood would stop early on long documents.
+    """
+
+    tol: float
+    moved: Moved = Moved()
+
+    def settled(self, trace: Trace) -> bool:
+        """Compare the last two steps."""
+        values = trace["log_likelihood"]
+        return len(values) > 1 and bool(abs(values[-1] - values[-2]) <= self.tol) and self.moved.settled(trace)
+
+
+@dataclass(frozen=True)
 class MeanGain:
     """The mean log-likelihood of the last ``window`` steps exceeds that of the ``window`` before by at most ``tol``,
     in relative terms (never, if ``tol`` is 0): Monte Carlo EM, whose steps are noisy.

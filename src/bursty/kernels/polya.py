@@ -187,6 +187,18 @@ def expected_draws(first, values, tails, types, alpha, out, start, stop):
 
 
 @kernel
+def add_second_sums(first, values, tails, alpha, out):
+    """Add ``sum_{j >= 1} tail_j / (alpha + j)^2`` to each word and component, where the levels count repeats."""
+    for word in range(len(out)):
+        lo = 0
+        for level in range(first[word], first[word + 1]):
+            for k in range(out.shape[1]):
+                if tails[level, k] > 0.0:
+                    out[word, k] += tails[level, k] * inverse_sums(alpha[word, k] + 1.0, lo, values[level])[1]
+            lo = values[level]
+
+
+@kernel
 def urn_draws(lengths, cumulative, total, uniforms, words):
     """Fill in documents by the Polya urn: a new ball from the base measure, or a copy of an earlier one.
 

@@ -14,15 +14,15 @@ Array = np.ndarray[Any, Any]
 
 
 @kernel
-def join(log_prob, log_weights, inverse_temperature, largest, start, stop):
+def join(log_prob, log_weights, inverse_temperatures, largest, start, stop):
     """Turn log-probabilities into those of document and component together, less the largest of each document.
 
-    Equivalent to ``joint = log_prob / T + log_weights; largest = joint.max(axis=1); log_prob = joint - largest``. A
-    document that no component can make gets the mixing weights.
+    Equivalent to ``joint = log_prob / T[:, None] + log_weights; largest = joint.max(axis=1)`` and
+    ``log_prob = joint - largest``. A document that no component can make gets the mixing weights.
     """
     n_components = log_prob.shape[1]
     for row in range(start, stop):
-        joint = log_prob[row]
+        joint, inverse_temperature = log_prob[row], inverse_temperatures[row]
         most = -math.inf
         for k in range(n_components):
             joint[k] = joint[k] * inverse_temperature + log_weights[k]
@@ -45,14 +45,15 @@ def share_out(joint, log_evidence, start, stop):
         log_evidence[row] += math.log(total)
 
 
-def posterior(log_prob: Array, log_weights: Array, temperature: float = 1.0) -> tuple[Array, Array]:
-    """Responsibilities (in place of ``log_prob``) and the log-evidence of each document, at a temperature.
+def posterior(log_prob: Array, log_weights: Array, temperature: float | Array = 1.0) -> tuple[Array, Array]:
+    """Responsibilities (in place of ``log_prob``) and the log-evidence of each document, at a temperature (or its own).
 
     The temperature divides the log-probabilities only, not the log-weights ([Elkan2006] eq. 7).
     """
     log_evidence = np.empty(len(log_prob))
     cost = np.arange(len(log_prob) + 1) * np.int64(log_prob.shape[1])
-    threads.run(join, cost, log_prob, log_weights, 1.0 / temperature, log_evidence)
+    inverse = np.full(len(log_prob), 1.0 / np.asarray(temperature, dtype=np.float64))
+    threads.run(join, cost, log_prob, log_weights, inverse, log_evidence)
     # NumPy's vectorised exponential beats one in the loop.
     resp = threads.apply(np.exp, log_prob, out=log_prob)
     threads.run(share_out, cost, resp, log_evidence)

@@ -2,35 +2,38 @@
 
     log p(x) = log sum_k mu_k p(x | component k)
 
-fitted by EM with deterministic annealing (`bursty.inference.em`) from one of the starts of `bursty.inference.starts`.
+fitted by EM (`bursty.inference.em`) from one of the starts of `bursty.inference.starts`.
+`bursty.models.mixture_settings` says what is chosen by looking at the data.
 """
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
-from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Documents
-from bursty.estimator import check_lengths, check_number, check_whole, generator
-from bursty.families.base import check_perplexity, get_family
+from bursty.estimator import generator
+from bursty.families.base import get_family
+from bursty.families.shared import Shared
 from bursty.inference import em
-from bursty.inference.checkpoint import Checkpoint, Keeper
+from bursty.inference.checkpoint import Keeper
 from bursty.inference.em import Problem
 from bursty.inference.runs import Outcome, Runner, warn_interrupted
 from bursty.inference.starts import STARTS, from_responsibilities, labelled
 from bursty.inference.stream import Stream
+from bursty.models import mixture_settings as settings
 from bursty.models.clusters import ClusterReading, known_labels
-from bursty.models.selection import DEFAULT_KS, Selection, select
+from bursty.models.mixture_prediction import MixturePrediction
+from bursty.models.selection import Selection, select
 from bursty.progress import progress
-from bursty.storage.schema import floats, index, integers, items, part, storable, whole
+from bursty.storage.schema import floats, index, integers, items, number, part, storable, whole
 from bursty.validation import check_weights
 
 Array = np.ndarray[Any, Any]
@@ -49,46 +52,67 @@ Array = np.ndarray[Any, Any]
     confidence_=items("K"),
     log_likelihood_=items("documents"),
     _n_batches=whole(),
+    _n_seen=number(low=0),
 )
-class Mixture(DensityMixin, ClusterReading):
+class Mixture(MixturePrediction, DensityMixin, ClusterReading):
     """Clusters of documents, by EM for a mixture of multinomial, DCM, EDCM or von Mises-Fisher components.
 
     Parameters
     ----------
     n_components : int or "auto", default 2
-        Number of clusters; "auto" finds it by held-out likelihood (see `select_components`).
-    family : {"edcm", "dcm", "multinomial", "vonmisesfisher", "dirichlet"} or family estimator, default "edcm"
-        What a component is.
-    init : {"kmeans", "perturb"} or array of shape (n_documents, n_components), default "kmeans"
-        Where EM starts: the best of several runs of spherical k-means on tf-idf, softened; the one-component fit with a
-        little noise for each component (Elkan 2006); or responsibilities.
-    temperatures : sequence of float, default (25, 5, 1)
-        Phases of the annealing; each divides the log-likelihoods. ``(1,)`` is plain EM.
+        Number of clusters; "auto" chooses it as `select_components` does.
+    family : {"auto", "edcm", "dcm", "multinomial", "vonmisesfisher", "dirichlet"} or family, default "auto"
+        Distribution of a component. "auto" is the EDCM where it is nearly as good as the DCM, which it approximates
+        (long vocabularies, few repeats), and the DCM elsewhere.
+    init : {"auto", "lsa", "hellinger", "kmeans", "perturb"} or array, default "auto"
+        Start of EM. "lsa": the best of 30 runs of spherical k-means in the space of the leading singular vectors of
+        tf-idf. "hellinger": the same for square roots of proportions, for tables with few columns. "auto" is
+        "hellinger" where more than 15% of the cells are filled, else "lsa". "kmeans": spherical k-means on tf-idf.
+        "perturb": the one-component fit with noise (Elkan 2006). Or responsibilities, of shape (n_documents,
+        n_components).
+    temperatures : sequence of float, default (1,)
+        Phases of deterministic annealing; each divides the log-likelihoods. (25, 5, 1) in Elkan (2006).
+    tempering : {"auto", "distinct", None}, default "auto"
+        "distinct": divide the log-likelihood of each document by the root of the number of its distinct words, so that
+        long documents are not certain of their cluster at once. None: the posterior of the model as it is. "auto" is
+        None where more than 15% of the cells are filled, else "distinct".
+    prior : {"auto", "shared", None} or prior, default "auto"
+        "shared": all components have the s (or kappa) of the whole corpus, and their proportions are shrunk towards its
+        proportions. None: maximum likelihood. "auto" is None where more than 15% of the cells are filled, else
+        "shared". Or an object such as ``families.GammaPrior(0.1, 0.1)``.
+    shrinkage : float, default 10
+        Strength of ``prior="shared"``: each component gets the words of this many average documents.
     perturbation : float, default 0.05
-        Standard deviation of the log-normal noise of ``init="perturb"``. With less, EM takes longer to leave the
-        one-component fit: lower ``tol`` with it.
+        Standard deviation of the log-normal noise of ``init="perturb"``.
     n_init : int, default 1
-        Starts; the run of greatest likelihood is kept.
-    max_iter : int, default 200
-        Iterations at each temperature, at most.
+        Number of starts; the run of greatest likelihood is kept. More than one makes sense for maximum likelihood
+        (``prior=None, tempering=None``).
+    max_iter : int, default 500
+        Maximum number of iterations at each temperature.
     tol : float, optional
-        A phase ends when the log-likelihood changes by less than this, in relative terms. By default 1e-5, and 1e-6 for
-        ``init="perturb"``, whose first steps away from the one-component fit are small.
+        Tolerance of the stopping rule.
+    stopping : {"auto", "moved", "likelihood", "relative"}, default "auto"
+        When a phase ends. "moved": responsibilities change by at most ``tol`` per document (0.002). "likelihood": that,
+        and the log-likelihood changes by at most ``tol`` nats per document (1e-6). "relative": relative tolerance on
+        the log-likelihood (1e-5; 1e-6 with ``init="perturb"``). "auto" is "moved" with tempering and "likelihood"
+        without.
+    restart : bool, default True
+        An annealed run that ends with empty clusters starts again at the next lower temperature; the result of greatest
+        likelihood is kept.
     smoothing : float, default 0.01
-        After EM each component takes in this share of its weight from the whole corpus, and words the corpus never had
-        get this times the smallest parameter, so that unseen documents have a finite likelihood. 0 for plain maximum
-        likelihood.
+        Words that the corpus never had get this times the smallest parameter; without a prior each component also takes
+        in this share of its weight from the whole corpus. So documents not seen in fitting have a finite likelihood.
     warm_start : bool, default False
-        Start from where the last fit ended.
+        Start from the result of the last fit.
     random_state : int, Generator or RandomState, optional
         The same seed gives the same bits, whatever the number of threads.
     checkpoint : str, path or Checkpoint, optional
         A file that is written as the fit goes on. A fit that finds it there, of the same documents and parameters,
         goes on from it to the same bits; it is removed when the fit is done.
     engine : {"local", "dask"}, Dask client or Engine
-        Where chunks of documents run.
+        Execution engine.
     n_jobs : int, optional
-        Threads; None means all cores.
+        Number of threads; None means all cores.
     verbose : int, default 0
         Show progress.
 
@@ -99,39 +123,67 @@ class Mixture(DensityMixin, ClusterReading):
     weights_ : ndarray of shape (n_components,)
         Mixing weights.
     components_ : ndarray of shape (n_components, n_words)
-        The parameters of the components: theta, alpha, beta or mu.
+        Parameters of the components: theta, alpha, beta or mu.
+    family_ : str or family estimator
+        The family that was fitted.
     n_iter_ : int
-        Iterations, all phases together.
+        Number of iterations over all phases.
     probabilities_ : ndarray of shape (n_documents,)
-        Its posterior probability.
+        Posterior probability of that component, tempered as in the fit.
     log_likelihood_ : ndarray of shape (n_documents,)
-        Log-likelihood of each document.
+        Log-likelihood of each document, not tempered.
     lower_bound_ : float
-        Mean log-likelihood of a document.
+        Mean log-likelihood of a document, not tempered.
     converged_ : bool
-        Whether every phase ended before ``max_iter``.
+        Whether the stopping rule ended every phase, not ``max_iter``.
     trace_ : dict of arrays
-        phase, temperature, iteration, log_likelihood and weights of each iteration of the run that was kept.
+        phase, temperature, iteration, log_likelihood (tempered, where the fit is), moved (mean change of
+        responsibility) and weights of each iteration of the run that was kept.
     classes_ : ndarray
         The labels that were given, in semi-supervised fits: component i stands for ``classes_[i]``.
+    selection_ : Selection
+        With ``n_components="auto"``: the numbers that were compared.
 
     Notes
     -----
     Empty documents get the mixing weights as posterior and keep their row. A component that loses all its documents
-    keeps a weight near zero and is never a label.
+    keeps a weight near zero and is never a label; a warning says so.
+
+    `predict_proba` gives the posterior that the fit used: with tempering it is less certain than the model's own, and
+    better calibrated. `score_samples`, `score` and `perplexity` are never tempered.
+
+    Examples
+    --------
+    >>> from bursty import Mixture, datasets
+    >>> corpus, _ = datasets.make_bursty_mixture(n_components=3, random_state=0)
+    >>> Mixture(3, random_state=0).fit(corpus).sizes_.sum() == len(corpus)
+    True
     """
+
+    # Models saved by version 0.1 do not have these; this is what they were fitted with.
+    tempering: Any = None
+    prior: Any = None
+    shrinkage: float = 0.0
+    stopping: str = "relative"
+    restart: bool = False
+    _n_seen: float = 0
 
     def __init__(
         self,
         n_components: int | str = 2,
         *,
-        family: Any = "edcm",
-        init: Any = "kmeans",
-        temperatures: Any = (25, 5, 1),
+        family: Any = "auto",
+        init: Any = "auto",
+        temperatures: Any = (1,),
+        tempering: str | None = "auto",
+        prior: Any = "auto",
+        shrinkage: float = 10.0,
         perturbation: float = 0.05,
         n_init: int = 1,
-        max_iter: int = 200,
+        max_iter: int = 500,
         tol: float | None = None,
+        stopping: str = "auto",
+        restart: bool = True,
         smoothing: float = 0.01,
         warm_start: bool = False,
         random_state: Any = None,
@@ -144,10 +196,15 @@ class Mixture(DensityMixin, ClusterReading):
         self.family = family
         self.init = init
         self.temperatures = temperatures
+        self.tempering = tempering
+        self.prior = prior
+        self.shrinkage = shrinkage
         self.perturbation = perturbation
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.stopping = stopping
+        self.restart = restart
         self.smoothing = smoothing
         self.warm_start = warm_start
         self.random_state = random_state
@@ -155,6 +212,13 @@ class Mixture(DensityMixin, ClusterReading):
         self.engine = engine
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @classmethod
+    def from_paper(cls, paper: str, n_components: int | str = 2, **parameters: Any) -> Self:
+        """A mixture with the settings of a paper, "elkan2006"; ``parameters`` replace some of them."""
+        if paper not in settings.PAPERS:
+            raise ValueError(f"paper must be one of {', '.join(map(repr, settings.PAPERS))}, not {paper!r}")
+        return cls(n_components, **{**settings.PAPERS[paper], **parameters})
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters.
@@ -169,31 +233,38 @@ class Mixture(DensityMixin, ClusterReading):
         sample_weight : array-like of shape (n_documents,), optional
             Number of times each document counts; need not be whole. Documents of weight 0 get a label all the same.
         """
-        schedule = self._check_parameters()
+        settings.check(self)
         documents = self._place_to_fit(X, "there is nothing to cluster")
         weights = None if sample_weight is None else check_weights(sample_weight, documents.n_documents)
         rng = generator(self.random_state)
-        labels = self._known_labels(y, documents.n_documents)
+        labels = self._labels_given(y, documents)
+        if not self._continues():
+            self.family_ = settings.choose_family(self.family, documents)
         problem = self._problem(documents, labels, weights, self._choose_n_components(documents, weights))
+        n_documents = documents.n_documents if weights is None else float(weights.sum())
+        if self.prior is not None:
+            stats = problem.statistics(settings.everyone(documents))
+            problem = replace(problem, prior=self._prior_of(documents, stats, n_documents))
         keeper = Keeper.of(self, documents, y, weights)
-        outcome = self._run(problem, labels, rng, schedule, keeper)
+        outcome = self._run(problem, labels, rng, settings.schedule(self, problem.tempering), keeper)
         best = outcome.best
         if outcome.interrupted:
             warn_interrupted(len(best.trace), "Set warm_start=True and call fit again to go on")
         elif not best.converged:
             warnings.warn(
                 f"EM did not converge within {self.max_iter} iterations at every temperature: "
-                "raise max_iter or tol, or take the result as it is",
+                "raise max_iter or tol, or accept the current solution",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self._n_batches = 0
+        self._n_batches, self._n_seen, self._tempered = 0, n_documents, problem.tempering
         self._running = problem.expectation(best.state)
         self._finish(problem, best.state, self._running)
         self.trace_, self.n_iter_ = best.trace.arrays(), len(best.trace)
         self.converged_ = best.converged and not outcome.interrupted
         if not outcome.interrupted:
             keeper.done()
+        self._warn_of_lost(documents)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -210,87 +281,22 @@ class Mixture(DensityMixin, ClusterReading):
             return self.fit(X, y, sample_weight)
         documents = self._place(X)
         weights = None if sample_weight is None else check_weights(sample_weight, documents.n_documents)
-        labels = self._known_labels(y, documents.n_documents)
-        problem = self._problem(documents, labels, weights, len(self.weights_))
+        problem = self._problem(documents, self._labels_given(y, documents), weights, len(self.weights_))
         if self._n_batches == 0:
             self._running = self._running * (1.0 / float(self._running.resp.sum()))
         stream = Stream(self._running, 0, self._n_batches)
         n_documents = documents.n_documents if weights is None else float(weights.sum())
         stream = stream.mix(problem.expectation(self._state), n_documents)
         self._running, self._n_batches = stream.mean, stream.n_chunks
-        self._finish(problem, documents.here(em.maximise, problem.family, self._running), self._running)
+        self._n_seen += n_documents
+        # The statistics are those of one mean document, and so many have been seen.
+        problem = replace(problem, prior=self._prior_of(documents, self._running.stats, float(self._n_seen)))
+        self._finish(problem, problem.maximise(self._running, None), self._running)
         return self
 
-    def predict(self, X: Any) -> Array:
-        """The most probable component of each document."""
-        return self._posterior(X)[0].argmax(axis=1)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Posterior of each component for each document."""
-        return self._posterior(X)[0]
-
-    def score_samples(self, X: Any, *, normalized: bool = False) -> Array:
-        """Log-likelihood of each document, as one sequence of words.
-
-        With ``normalized`` (EDCM only) each component's probabilities are divided by their exact sum.
-        """
-        return self._posterior(X, normalized)[1]
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-likelihood of a document."""
-        return float(np.mean(self.score_samples(X)))
-
-    def perplexity(self, X: Any, *, normalized: bool = False) -> float:
-        """``exp(-sum_d log p(x_d) / sum_d n_d)``; lower is better. A density has none."""
-        check_perplexity(get_family(self.family), "a mixture")
-        documents = self._place(X)
-        return self._perplexity(documents, self.score_samples(documents, normalized=normalized))
-
-    def sample(self, lengths: Any, random_state: Any = None) -> tuple[Any, Array]:
-        """Draw a document of each of these lengths, and the component that made it."""
-        check_is_fitted(self)
-        rng, family = generator(random_state), get_family(self.family)
-        sizes = check_lengths(lengths)
-        labels = rng.choice(len(self.weights_), size=len(sizes), p=self.weights_)
-        order = np.argsort(labels, kind="stable")
-        parts = [
-            family.sample(self._state.params.component(k), sizes[labels == k], rng)
-            for k in range(len(self.weights_))
-            if np.any(labels == k)
-        ]
-        documents = sp.csr_array(sp.vstack(parts)) if sp.issparse(parts[0]) else np.vstack(parts)
-        return documents[np.argsort(order)], labels
-
-    def _check_parameters(self) -> em.Schedule:
-        get_family(self.family)
-        Checkpoint.of(self.checkpoint)
-        check_number("smoothing", self.smoothing)
-        check_number("perturbation", self.perturbation, positive=True)
-        if isinstance(self.n_components, str) and self.n_components != "auto":
-            raise ValueError(f'n_components must be a whole number above 0 or "auto", not {self.n_components!r}')
-        for name in ("n_init", "max_iter", *([] if self.n_components == "auto" else ["n_components"])):
-            check_whole(name, getattr(self, name))
-        if isinstance(self.init, str) and self.init not in STARTS:
-            raise ValueError(f"init must be one of {', '.join(map(repr, STARTS))} or an array, not {self.init!r}")
-        usual = 1e-6 if isinstance(self.init, str) and self.init == "perturb" else 1e-5
-        return em.Schedule.checked(self.temperatures, self.max_iter, usual if self.tol is None else self.tol)
-
-    def _choose_n_components(self, documents: Documents, weights: Array | None) -> int:
-        n_documents = documents.n_documents
-        if self.n_components == "auto":
-            ks = [k for k in DEFAULT_KS if k <= n_documents // 2] or [1]
-            self.selection_: Selection = select(self, documents, ks, sample_weight=weights)
-            return self.selection_.n_components
-        if self.n_components > n_documents:  # type: ignore[operator]  # a number by now
-            raise ValueError(
-                f"n_samples={n_documents} should be >= n_components={self.n_components}: "
-                f"{n_documents} documents cannot make {self.n_components} clusters"
-            )
-        return int(self.n_components)
-
-    def _known_labels(self, y: Any, n_documents: int) -> Array | None:
+    def _labels_given(self, y: Any, documents: Documents) -> Array | None:
         """Component of each labelled document, -1 for the others; None where y says nothing."""
-        found = known_labels(y, n_documents)
+        found = known_labels(y, documents.n_documents)
         if found is None or not np.any(found[1] < 0):
             return None
         self.classes_, labels = found
@@ -301,12 +307,41 @@ class Mixture(DensityMixin, ClusterReading):
             )
         return labels
 
+    def _choose_n_components(self, documents: Documents, weights: Array | None) -> int:
+        n_documents = documents.n_documents
+        if self.n_components == "auto":
+            self.selection_: Selection = select(self, documents, sample_weight=weights)
+            return self.selection_.n_components
+        if self.n_components > n_documents:  # type: ignore[operator]  # a number by now
+            raise ValueError(
+                f"n_samples={n_documents} should be >= n_components={self.n_components}: "
+                f"{n_documents} documents cannot make {self.n_components} clusters"
+            )
+        return int(self.n_components)
+
     def _integer(self, X: Any = None) -> bool:
-        return get_family(self.family).integer
+        return settings.is_auto(self.family) or get_family(self.family).integer
 
     def _problem(self, documents: Documents, labels: Array | None, weights: Array | None, n_components: int) -> Problem:
-        family = get_family(self.family)
-        return Problem(documents, family, documents.split(labels), n_components, float(self.perturbation), weights)
+        return Problem(
+            documents,
+            self._family,
+            documents.split(labels),
+            n_components,
+            perturbation=float(self.perturbation),
+            sample_weight=weights,
+            tempering=settings.choose(self.tempering, documents, "distinct", None) is not None,
+            n_starts=int(self.n_init),
+        )
+
+    def _prior_of(self, documents: Documents, stats: Any, n_documents: float) -> em.Prior | None:
+        """What replaces maximum likelihood, from statistics of so many documents; not all families have any."""
+        prior = settings.choose(self.prior, documents, "shared", None)
+        if not isinstance(prior, str):
+            return prior
+        if not self._family.can_share:
+            return None
+        return documents.here(Shared.of, self._family, stats, n_documents, float(self.shrinkage))
 
     def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "_state")
@@ -317,15 +352,10 @@ class Mixture(DensityMixin, ClusterReading):
                 raise ValueError("warm_start needs the number of components of the last fit; use warm_start=False")
             return self._state
         if isinstance(self.init, str):
-            return STARTS[self.init](problem, rng) if labels is None else labelled(problem, labels, rng)
-        resp = np.asarray(self.init, dtype=np.float64)
+            start = STARTS[settings.choose(self.init, problem.documents, "lsa", "hellinger")]
+            return start(problem, rng) if labels is None else labelled(problem, labels, rng)
         shape = problem.documents.n_documents, problem.n_components
-        if resp.shape != shape or not np.all(np.isfinite(resp)) or np.any(resp < 0) or np.any(resp.sum(axis=1) <= 0):
-            raise ValueError(
-                f"init must give {shape[0]} documents x {shape[1]} components responsibilities, none negative, "
-                f"none all zero; it has shape {resp.shape}"
-            )
-        return from_responsibilities(problem, resp / resp.sum(axis=1, keepdims=True))
+        return from_responsibilities(problem, settings.check_responsibilities(self.init, shape))
 
     def _run(
         self, problem: Problem, labels: Array | None, rng: np.random.Generator, schedule: em.Schedule, keeper: Keeper
@@ -346,31 +376,29 @@ class Mixture(DensityMixin, ClusterReading):
         """Smooth the components, then label the documents with them."""
         documents, family = problem.documents, problem.family
         if self.smoothing > 0:
-            self._state = documents.here(em.smoothed, family, expectation, state, self.smoothing)
+            self._state = documents.here(em.smoothed, family, expectation, state, self.smoothing, problem.prior)
         else:
             self._state = state
         self.weights_ = state.weights
         self.components_ = self._state.params.table.T
-        found = documents.collect(em.label, problem.labels, family=family, state=self._state)
-        labels, probabilities, self.log_likelihood_, leads = found
+        shared = {"family": family, "state": self._state, "tempering": problem.tempering}
+        labels, probabilities, self.log_likelihood_, leads = documents.collect(em.label, problem.labels, **shared)
         self.lower_bound_ = float(np.average(self.log_likelihood_, weights=problem.sample_weight))
         self._read_clusters(documents, labels, probabilities, leads)
 
+    def _warn_of_lost(self, documents: Documents) -> None:
+        n_lost = int(np.count_nonzero(self.sizes_ == 0))
+        if n_lost and self.restart:
+            warnings.warn(
+                f"{n_lost} of {len(self.weights_)} clusters have no documents: the data show fewer, or EM lost them; "
+                "try fewer n_components, lower temperatures or more starts (n_init)",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
     def _smooth(self, smoothing: float) -> None:
-        """Components as they would be with another amount of smoothing."""
-        self._state = em.smoothed(get_family(self.family), self._running, self._state, smoothing)
-
-    def _component_log_prob(self, documents: Documents) -> Array:
-        return documents.collect(get_family(self.family).log_prob, params=self._state.params)
-
-    def _posterior(self, X: Any, normalized: bool = False) -> tuple[Array, Array]:
-        family = get_family(self.family)
-        documents = self._place(X)
-        if normalized:
-            if family.is_normalised:
-                raise ValueError(f"normalized=True is for EDCM components; {family.title} is normalised as it is")
-            family = family.normalised()
-        return documents.collect(em.responsibilities, documents.split(None), family=family, state=self._state)
+        """Components of maximum likelihood with this amount of smoothing."""
+        self._state = em.smoothed(self._family, self._running, self._state, smoothing)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -378,32 +406,3 @@ class Mixture(DensityMixin, ClusterReading):
         # scikit-learn's checks ask for it of whatever takes sparse input and has predict_proba.
         tags.classifier_tags = ClassifierTags(multi_class=self.n_components != 2)
         return tags
-
-
-def select_components(X: Any, ks: Any = None, criterion: str = "heldout", cv: int = 5, **parameters: Any) -> Selection:
-    """How many clusters? Fit each number and compare.
-
-    Parameters
-    ----------
-    X : documents x words counts
-    ks : sequence of int, optional
-        The numbers to compare; by default a growing sequence from 1 to 30.
-    criterion : {"heldout", "bic", "icl"}
-        Mean log-likelihood of documents left out (the larger, the better), each number with the smoothing that suits
-        it; the choice is the number from which on more clusters bring little. Or the Bayesian information criterion, or
-        that with the entropy of the assignment added, both as a gain per document (the larger, the better). With
-        thousands of words BIC and ICL count every word of every component as a parameter and ask for very few clusters.
-    cv : int
-        Folds, for "heldout".
-    **parameters
-        Of `Mixture`.
-
-    Returns
-    -------
-    Selection
-        The table (number, score, standard error) and the choice, ``n_components``.
-    """
-    mixture = Mixture(**parameters)
-    documents = mixture._place(X, reset=True)
-    ks = [k for k in DEFAULT_KS if k <= documents.n_documents // 2] if ks is None else list(ks)
-    return select(mixture, documents, ks, criterion, cv)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from bursty import BayesClassifier, Corpus, Mixture, datasets, metrics
+from bursty.models.mixture_settings import PAPERS
 from bursty.papers.entry import Run, Values
 
-#: The start of [Elkan2006]: a perturbed one-component fit, plain maximum likelihood.
-ELKAN = {"init": "perturb", "smoothing": 0.0}
+#: [Elkan2006] but for its family: a perturbed one-component fit, annealing, plain maximum likelihood.
+ELKAN: dict[str, Any] = {name: value for name, value in PAPERS["elkan2006"].items() if name != "family"}
 #: Neither the size of the perturbation nor the rule of convergence is published, and plain EM is sensitive to both.
 LESS_NOISE = {**ELKAN, "perturbation": 0.01, "tol": 1e-8, "max_iter": 500}
 NO_ANNEALING = {"temperatures": [1]}
@@ -61,7 +62,7 @@ def cluster_corpus(
         "NMI": metrics.normalized_mutual_information(truth, found),
         "log-likelihood": model.lower_bound_,
     }
-    if options.get("family", "edcm") != "vonmisesfisher":
+    if options.get("family") != "vonmisesfisher":
         values["perplexity"] = model.perplexity(corpus)
     if normalized:
         values["normalised perplexity"] = model.perplexity(corpus, normalized=True)

@@ -48,7 +48,7 @@ ABOVE = "log joint above that of the truth"
 SHOWN = ("clusters", "clusters of 5 or more", "NMI", ABOVE)
 EM = {"EDCM": "edcm", "EM-MN": "multinomial"}
 #: Where EM starts is not published: as in [Elkan2006], and from our default.
-STARTS: dict[str, dict[str, Any]] = {"": ELKAN, " from k-means": {"init": "kmeans", "smoothing": 0.0}}
+STARTS: dict[str, dict[str, Any]] = {"": ELKAN, " from k-means": {**ELKAN, "init": "kmeans"}}
 
 
 @lru_cache(maxsize=4)

@@ -1,0 +1,41 @@
+"""The number of clusters, for users: `select_components`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bursty.models.mixture import Mixture
+from bursty.models.selection import Selection, select
+
+
+def select_components(
+    X: Any, ks: Sequence[int] | None = None, criterion: str = "auto", cv: int | None = None, **parameters: Any
+) -> Selection:
+    """Choose the number of clusters: fit each number and compare.
+
+    ``Mixture("auto")`` chooses by the same rule.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
+    ks : sequence of int, optional
+        The numbers to compare; by default a growing sequence from 1 to 30.
+    criterion : {"auto", "heldout", "laplace", "aic", "bic", "icl"}, default "auto"
+        "heldout": log-likelihood of documents left out. The choice is the elbow of the curve; ``choices`` has the
+        one-standard-error and the stability choice beside it. "laplace": evidence of a DCM mixture with a gamma prior
+        on alpha (0.1, 0.1), which also gives "aic", "bic" and "icl". "auto" is "laplace" for tables with few columns,
+        many of them filled, and "heldout" for text: with thousands of words the information criteria count every word
+        of every component as a parameter and ask for very few clusters.
+    cv : int, optional
+        Number of folds for "heldout"; 5 by default.
+    **parameters
+        Of `Mixture`.
+
+    Returns
+    -------
+    Selection
+        Scores of each number, other columns, what each rule would choose, and the choice, ``n_components``.
+    """
+    mixture = Mixture(**parameters)
+    return select(mixture, mixture._place(X, reset=True), ks, criterion, cv)

@@ -1,0 +1,146 @@
+"""The settings of a mixture: checked before any work is done; where they are "auto", chosen by looking at the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from bursty.engines import Assignment, Documents
+from bursty.estimator import check_number, check_whole
+from bursty.families.base import get_family
+from bursty.inference.checkpoint import Checkpoint
+from bursty.inference.em import Schedule
+from bursty.inference.starts import STARTS
+from bursty.inference.stopping import ChangePerDocument, Moved, RelativeChange, Rule
+
+Array = np.ndarray[Any, Any]
+
+#: Settings of papers by name, for `Mixture.from_paper`.
+PAPERS: dict[str, dict[str, Any]] = {
+    # Elkan (2006): EDCM components from a perturbed one-component fit, annealed, plain maximum likelihood.
+    "elkan2006": {
+        "family": "edcm",
+        "init": "perturb",
+        "temperatures": (25, 5, 1),
+        "tempering": None,
+        "prior": None,
+        "smoothing": 0.0,
+        "stopping": "relative",
+        "max_iter": 200,
+        "restart": False,
+    }
+}
+
+#: The usual tolerance of each stopping rule.
+TOLERANCES = {"moved": 0.002, "likelihood": 1e-6, "relative": 1e-5}
+#: Tables with a larger share of filled cells are not text.
+DENSE = 0.15
+#: The EDCM is taken where all it leaves out of the DCM's log-likelihood is less than this, in nats per document over
+#: the root of its number of distinct words (which is how EM weighs them).
+LITTLE = 0.5
+
+
+def check(mixture: Any) -> None:
+    """Refuse what makes no sense."""
+    if not is_auto(mixture.family):
+        get_family(mixture.family)
+    Checkpoint.of(mixture.checkpoint)
+    check_number("smoothing", mixture.smoothing)
+    check_number("shrinkage", mixture.shrinkage)
+    check_number("perturbation", mixture.perturbation, positive=True)
+    if isinstance(mixture.n_components, str) and mixture.n_components != "auto":
+        raise ValueError(f'n_components must be a whole number above 0 or "auto", not {mixture.n_components!r}')
+    for name in ("n_init", "max_iter", *([] if mixture.n_components == "auto" else ["n_components"])):
+        check_whole(name, getattr(mixture, name))
+    _among("init", mixture.init, ("auto", *STARTS), "an array")
+    _among("tempering", mixture.tempering, ("auto", "distinct"), "None")
+    _among("stopping", mixture.stopping, ("auto", *TOLERANCES))
+    if isinstance(mixture.prior, str) or not (mixture.prior is None or hasattr(mixture.prior, "update")):
+        _among("prior", mixture.prior, ("auto", "shared"), "None or a prior such as bursty.families.GammaPrior()")
+    if not isinstance(mixture.restart, bool | np.bool_):
+        raise ValueError(f"restart must be True or False, not {mixture.restart!r}")
+    schedule(mixture, True)
+
+
+def _among(name: str, value: Any, names: tuple[str, ...], otherwise: str = "") -> None:
+    if (value is None and otherwise.startswith("None")) or (otherwise == "an array" and not isinstance(value, str)):
+        return
+    if not isinstance(value, str) or value not in names:
+        choices = ", ".join(map(repr, names)) + (f" or {otherwise}" if otherwise else "")
+        raise ValueError(f"{name} must be one of {choices}, not {value!r}")
+
+
+def schedule(mixture: Any, tempered: bool) -> Schedule:
+    """Temperatures, and when to stop at each."""
+    values = np.atleast_1d(np.asarray(mixture.temperatures, dtype=np.float64))
+    if values.ndim != 1 or len(values) == 0 or not np.all(values > 0):
+        raise ValueError(f"temperatures must be positive numbers, such as (25, 5, 1), not {mixture.temperatures!r}")
+    return Schedule(tuple(values.tolist()), int(mixture.max_iter), _rule(mixture, tempered), bool(mixture.restart))
+
+
+def _rule(mixture: Any, tempered: bool) -> Rule:
+    name = mixture.stopping
+    if name == "auto":
+        name = "moved" if tempered else "likelihood"
+    tol = TOLERANCES[name] if mixture.tol is None else mixture.tol
+    if mixture.tol is None and name == "relative" and isinstance(mixture.init, str) and mixture.init == "perturb":
+        tol = 1e-6  # the first steps away from the one-component fit are small
+    if not isinstance(tol, int | float | np.number) or isinstance(tol, bool) or not tol >= 0:
+        raise ValueError(f"tol must be a number, zero or more, or None, not {tol!r}")
+    rules: dict[str, Any] = {"moved": Moved, "likelihood": ChangePerDocument, "relative": RelativeChange}
+    return rules[name](float(tol))
+
+
+def is_auto(value: Any) -> bool:
+    """Whether the data are to say."""
+    return isinstance(value, str) and value == "auto"
+
+
+def is_dense(documents: Documents) -> bool:
+    """Whether so many cells of documents x words are filled that they are not text."""
+    return documents.n_cells > DENSE * documents.n_documents * documents.n_words
+
+
+def choose(value: Any, documents: Documents, text: Any, dense: Any) -> Any:
+    """A setting as it is, or what "auto" means for these documents."""
+    if not is_auto(value):
+        return value
+    return dense if is_dense(documents) else text
+
+
+def choose_family(family: Any, documents: Documents) -> Any:
+    """What ``family="auto"`` means for these documents: the EDCM where it loses little, else the DCM.
+
+    The EDCM neglects that a word which is common in the urn costs more to repeat than one that is rare. One DCM for all
+    documents tells how much likelihood that takes away; where most columns are filled it is nearly all there is.
+    """
+    if not is_auto(family):
+        return family
+    if is_dense(documents):
+        return "dcm"
+    dcm = get_family("dcm")
+    stats = documents.sum(dcm.summarize, documents.split(everyone(documents)))
+    alpha = documents.here(dcm.update, stats).alpha[:, 0]
+    repeats = stats.repeats
+    start = alpha[repeats.items] + 1.0
+    lost = gammaln(start + repeats.values) - gammaln(start) - gammaln(repeats.values + 1.0)
+    heat = np.sqrt(documents.n_cells / documents.n_documents)
+    return "edcm" if float(lost @ repeats.weights[:, 0]) / documents.n_documents / heat < LITTLE else "dcm"
+
+
+def check_responsibilities(init: Any, shape: tuple[int, int]) -> Array:
+    """Responsibilities that were given as a start, each row with sum 1."""
+    resp = np.asarray(init, dtype=np.float64)
+    if resp.shape != shape or not np.all(np.isfinite(resp)) or np.any(resp < 0) or np.any(resp.sum(axis=1) <= 0):
+        raise ValueError(
+            f"init must give {shape[0]} documents x {shape[1]} components responsibilities, none negative, "
+            f"none all zero; it has shape {resp.shape}"
+        )
+    return resp / resp.sum(axis=1, keepdims=True)
+
+
+def everyone(documents: Documents) -> Assignment:
+    """All documents in one component."""
+    return Assignment.single(np.ones(documents.n_documents))
