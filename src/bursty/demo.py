@@ -125,7 +125,7 @@ def find_clusters(corpus: Corpus, console: Console) -> Mixture:
         order = np.array(
             sorted(order, key=lambda k: np.median(years[model.labels_ == k]) if model.sizes_[k] else np.inf)
         )
-    table = Table(title=f"{N_CLUSTERS} clusters of speeches, found by EM with annealing", title_justify="left")
+    table = Table(title=f"{N_CLUSTERS} clusters of speeches, found by EM", title_justify="left")
     for column in ("speeches", *(("years",) if years is not None else ()), "words that tell it apart"):
         table.add_column(column, justify="right" if column == "speeches" else "left")
     words = model.top_words(7) if corpus.has_words else [["(no names)"]] * N_CLUSTERS

@@ -25,7 +25,7 @@ def corpus():
 MODELS = {
     "mixture": Mixture.from_paper("elkan2006", 3, n_init=3, max_iter=15, tol=0, n_jobs=1, random_state=1),
     "restarted": Mixture(6, init="perturb", temperatures=(90, 1), tempering=None, max_iter=8, n_jobs=1, random_state=1),
-    "default": Mixture(3, max_iter=15, stopping="relative", tol=0, n_jobs=1, random_state=1),
+    "default": Mixture(3, n_init=4, max_iter=15, stopping="relative", tol=0, n_jobs=1, random_state=1),
     "vmf": Mixture.from_paper("elkan2006", 3, family="vonmisesfisher", max_iter=15, tol=0, n_jobs=1, random_state=1),
     "lda": LDA(3, learn_hyperparameters=True, n_iter=20, tol=0, n_jobs=1, random_state=1),
     "dcmlda": DCMLDA(3, n_iter=20, tol=0, n_jobs=1, random_state=1),

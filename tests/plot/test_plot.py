@@ -133,7 +133,8 @@ def test_probabilities_and_parameters(corpus):
         plot.parameters(corpus, edcm)
 
 
-def test_trace_marks_phases_and_undoes_the_temperature(mixture):
+def test_trace_marks_phases_and_undoes_the_temperature(corpus):
+    mixture = Mixture.from_paper("elkan2006", 2, random_state=0).fit(corpus)
     ax = plot.trace(mixture)
     expected = mixture.trace_["log_likelihood"] * mixture.trace_["temperature"]
     np.testing.assert_allclose(ax.lines[0].get_ydata(), expected)

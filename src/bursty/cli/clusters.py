@@ -9,7 +9,7 @@ import typer
 
 from bursty.cli.delivery import Delivery
 from bursty.cli.messages import say
-from bursty.cli.options import Family, Fitting, Lasting, Output, PathArgument, Reading, Report
+from bursty.cli.options import FAMILY_HELP, Fitting, Lasting, Output, PathArgument, Reading, Report
 from bursty.cli.reading_models import cluster_table, document_table, word_table
 from bursty.cli.tables import Table
 
@@ -31,7 +31,10 @@ def cluster(
     k: Annotated[
         str | None, typer.Option("--k", metavar="N|auto", help="Number of clusters, 8 if not given; auto looks for it.")
     ] = None,
-    family: Family = "edcm",
+    family: Annotated[str, typer.Option("--family", metavar="NAME", help=f"auto, {FAMILY_HELP}")] = "auto",
+    init: Annotated[
+        str, typer.Option("--init", metavar="NAME", help="Start: auto, lsa, hellinger, kmeans, or perturb.")
+    ] = "auto",
     starts: Annotated[int, typer.Option("--starts", min=1, metavar="N", help="Runs; the best one is kept.")] = 1,
 ) -> None:
     """Put documents into groups that use the same words."""
@@ -43,13 +46,13 @@ def cluster(
             raise ValueError(f"{path} has {len(corpus)} documents, too few for --k auto: say how many, such as --k 2")
         from bursty.models.mixture import Mixture
 
-        results.describe(path, corpus, reading, fitting.seed, k=n_components, family=family, starts=starts)
+        results.describe(path, corpus, reading, fitting.seed, k=n_components, family=family, init=init, starts=starts)
         if n_components == "auto":
             say("looking for the number of clusters; --k N would save this time")
         elif chosen is None:
             say(f"{n_components} clusters; --k N makes another number, --k auto looks for it")
         run = fitting.parameters() | lasting.parameters()
-        model = Mixture(n_components, family=family, n_init=starts, **run).fit(corpus)
+        model = Mixture(n_components, family=family, init=init, n_init=starts, **run).fit(corpus)
         results.facts |= {
             "clusters": len(model.weights_),
             "iterations": model.n_iter_,
