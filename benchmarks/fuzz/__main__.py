@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import benchmarks.fuzz
 from benchmarks.fuzz.run import Outcome, fuzz, report, say
-from benchmarks.fuzz.targets import targets
+from benchmarks.fuzz.targets import targets, warm_up
 
 
 def main() -> int:
@@ -23,6 +25,9 @@ def main() -> int:
     parser.add_argument("formats", nargs="*", help="only these")
     options = parser.parse_args()
     chosen = [target for target in targets() if not options.formats or target.name in options.formats]
+    for target in chosen:
+        with tempfile.TemporaryDirectory() as folder:
+            warm_up(target, Path(folder))
     deadline = time.monotonic() + 60.0 * options.minutes
     outcomes = {target.name: Outcome() for target in chosen}
     seeds, told = dict.fromkeys(outcomes, options.first), dict.fromkeys(outcomes, 0)

@@ -153,6 +153,16 @@ def targets() -> list[Target]:
     return [model_target(), corpus_target(), shards_target(), checkpoint_target(), *texts, *packed]
 
 
+def warm_up(target: Target, folder: Path) -> None:
+    """Use the valid files, which must be accepted; what that compiles is there for all mutations."""
+    for number, (filename, content) in enumerate(target.valid):
+        place = folder / str(number)
+        place.mkdir()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            target.use(place, filename, content)
+
+
 def attempt(target: Target, folder: Path, seed: int) -> tuple[str, str]:
     """What became of one mutation: "refused", "accepted", "unusable" or "foreign", and what was said."""
     rng = random.Random(f"{target.name} {seed}")

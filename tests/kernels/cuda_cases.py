@@ -142,6 +142,14 @@ def check_statistics_and_update_are_those_of_the_processor(n_documents=5, n_topi
     new, same = cuda_dcmlda.update(method, stats, params).fetch(), method.update(expected, params)
     np.testing.assert_allclose(new.alpha, same.alpha, rtol=1e-8)
     np.testing.assert_allclose(new.beta, same.beta, rtol=1e-8)
+    start, begun = np.ones((6, n_topics)), cuda_dcmlda.begin_statistics(chunk, 0, moved, n_topics)
+    np.testing.assert_array_equal(begun.fetch().words.weights, expected.words.weights)
+    np.testing.assert_array_equal(begun.fetch().mixtures.weights, expected.mixtures.weights)
+    learned = zip(
+        cuda_dcmlda.learn_beta(begun, start, exact=True), dcmlda.learn_beta(expected, start, exact=True), strict=True
+    )
+    for ours, theirs in learned:
+        np.testing.assert_allclose(fetch(ours), theirs, rtol=1e-6)
     twice = (stats * 0.5 + stats * 0.5).fetch()
     np.testing.assert_array_equal(twice.words.weights, expected.words.weights)
     np.testing.assert_array_equal(twice.lengths.weights, expected.lengths.weights)

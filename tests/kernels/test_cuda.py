@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 from bursty import DCMLDA
 from bursty.engines.documents import has_version, version_for
+from bursty.inference.topics import lda
 
 
 def test_in_the_simulator():
@@ -51,3 +54,13 @@ def test_versions_are_found_by_name():
     assert version_for("cuda", Owner.add)(2, 3) == 5
     with pytest.raises(TypeError):
         version_for("cuda", Owner().add)(3)
+
+
+def test_versions_for_another_device_are_found_beside_the_module(monkeypatch):
+    beside = ModuleType("bursty.inference.topics.tpu_lda")
+    beside.sweep = lambda *args: "on the device"
+    beside.__spec__ = ModuleSpec(beside.__name__, None)
+    monkeypatch.setitem(sys.modules, beside.__name__, beside)
+    assert version_for("tpu", lda.sweep)() == "on the device"
+    assert version_for("tpu", lda.new_phi) is None
+    assert version_for("abacus", lda.sweep) is None

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from scipy import stats
 
 from bursty.engines import Chunk
-from bursty.kernels import gibbs_lda, threads, variates
+from bursty.kernels import gibbs_counts, gibbs_lda, threads, variates
 from bursty.samplers import lda
-from bursty.samplers.tokens import State, Tokens, random_topics
+from bursty.samplers.tokens import State, Tokens, item_levels, random_topics
 from samplers import oracles_topics as oracles
 
 ALPHA = np.array([0.7, 1.6])
@@ -218,3 +218,19 @@ def test_phi_is_a_dirichlet():
     tiny_shapes = lda.draw_phi(np.zeros((50, 4)), np.full(50, 1e-6), 0, 0)
     assert np.all(np.isfinite(tiny_shapes))
     assert np.all(tiny_shapes > 0)
+
+
+@pytest.mark.parametrize(("shape", "mean"), [((40, 5), 2.0), ((5, 3), 1e6), ((0, 4), 1.0)])
+def test_levels_of_columns(shape, mean):
+    """Rows by column and value, whether they are tallied in a table or sorted."""
+    rng = np.random.default_rng(0)
+    counts = (rng.poisson(mean, size=shape) * rng.integers(0, 2, size=shape)).astype(np.int32)
+    levels = item_levels(counts)
+    expected = [(k, v, (counts[:, k] == v).sum()) for k in range(shape[1]) for v in np.unique(counts[:, k]) if v > 0]
+    found = zip(levels.items, levels.values, levels.weights[:, 0], strict=True)
+    assert [(int(k), int(v), int(n)) for k, v, n in found] == expected
+    for kernel in both(gibbs_counts.by_value):
+        table = np.zeros((2, 10), dtype=np.int64)
+        kernel(np.array([[3, 1], [3, 0]]), table, 0, 2)
+        assert table.nonzero()[1].tolist() == [3, 0, 1]
+        assert table[0, 3] == 2

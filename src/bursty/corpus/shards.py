@@ -29,6 +29,7 @@ from bursty.corpus.labels import label_table
 from bursty.corpus.sources import stays_inside
 from bursty.sparse import check_csr
 from bursty.storage import read_tree, recover, replacing_folder, write_tree
+from bursty.storage.container import DAMAGE
 from bursty.validation import MAX_COUNT
 
 Array = np.ndarray[Any, Any]
@@ -152,7 +153,7 @@ class ShardedCorpus:
         shard, n_words = self.shards[number], self.shape[1]
         try:
             flat = np.asarray(np.load(self._file(number), mmap_mode="c", allow_pickle=False))
-        except (OSError, ValueError, EOFError) as error:
+        except DAMAGE as error:
             raise self._damaged(number, error) from error
         lengths = [shard.documents + 1, shard.cells, shard.cells, n_words + 1, shard.cells, shard.cells]
         if flat.dtype != np.int32 or flat.shape != (sum(lengths),):

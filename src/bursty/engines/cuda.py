@@ -6,7 +6,6 @@ columns on the card. Every other function runs here, on the threads of this proc
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +31,7 @@ def open_card() -> Any:
     try:
         import numba_cuda  # noqa: F401  # what `numba.cuda` then is
         from numba import cuda
+        from numba.cuda.core import config
     except ImportError:
         raise ImportError('engine="cuda" needs numba-cuda: pip install "bursty[gpu]"') from None
     try:
@@ -42,7 +42,8 @@ def open_card() -> Any:
         raise RuntimeError(
             f'engine="cuda" found no NVIDIA card with a working driver{reason}: check nvidia-smi, or use engine="local"'
         )
-    warnings.filterwarnings("ignore", message=".*under-utilization.*")
+    # Small corpora leave a card idle, and nobody can help it.
+    config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
     return cuda
 
 

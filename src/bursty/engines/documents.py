@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -152,9 +153,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def has_version(device: str, module: str) -> Callable[[F], F]:
-    """Say that a function over chunks, or on sums, has a version for a device: of its name, in that module.
+    """Declare that a function over chunks, or on sums, has a version for a device: under its name, in that module.
 
-    An engine of the device asks for it (`version_for`) and imports the module then; others do not see it.
+    Versions for other devices are found without a declaration, in the module ``<device>_<module>`` beside the module of
+    the function. The engine of a device asks for a version (`version_for`) and imports its module then.
     """
 
     def mark(function: F) -> F:
@@ -165,13 +167,17 @@ def has_version(device: str, module: str) -> Callable[[F], F]:
 
 
 def version_for(device: str, function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """The version of a function for a device, if there is one; that of a method takes the object first."""
-    module = getattr(function, "versions", {}).get(device)
-    if module is None:
+    """The version of a function for a device, if there is one; the version of a method takes the object first."""
+    declared = getattr(function, "versions", None)
+    if declared is None:
         return None
-    version: Callable[..., Any] = getattr(import_module(module), function.__name__)
+    package, _, name = function.__module__.rpartition(".")
+    module = declared.get(device, f"{package}.{device}_{name}".lstrip("."))
+    if device not in declared and find_spec(module) is None:
+        return None
+    version: Callable[..., Any] | None = getattr(import_module(module), function.__name__, None)
     owner = getattr(function, "__self__", None)
-    return version if owner is None else partial(version, owner)
+    return version if owner is None or version is None else partial(version, owner)
 
 
 class TreeSum:

@@ -111,7 +111,7 @@ class Keeper:
             raise ValueError(f"{error}, or remove it to start the fit afresh") from error
         if not isinstance(kept, dict) or not isinstance(kept.get("owner"), dict) or "state" not in kept:
             raise ValueError(f"{self.where.path} is not a checkpoint of a fit: choose another path")
-        owner = kept["owner"]
+        owner = {str(name): value for name, value in kept["owner"].items()}
         for name in sorted(self.owner.keys() | owner.keys(), key=lambda name: (name != "model", name)):
             if owner.get(name) != self.owner.get(name):
                 what = "other documents" if name == "documents" else f"{name} {owner.get(name, 'not set')}"

@@ -123,9 +123,16 @@ class Runner(Generic[R]):
 
     def best_of(self, n_runs: int, rng: np.random.Generator) -> Outcome[R]:
         """One run after the other; the one of greatest score is kept."""
-        kept = self.keeper.resume() or {"begun": 0, "best": None, "run": None, "rng": rng}
-        begun, rng = kept["begun"], kept["rng"]
-        best, run = (None if kept[name] is None else self._resumed(kept[name]) for name in ("best", "run"))
+        begun, best, run = 0, None, None
+        kept = self.keeper.resume()
+        if kept is not None:
+            with self.keeper.reading():
+                begun, rng = kept["begun"], kept["rng"]
+                best, run = (None if kept[name] is None else self.resume(kept[name]) for name in ("best", "run"))
+                if type(begun) is not int or not 0 <= begun <= n_runs or not isinstance(rng, np.random.Generator):
+                    raise ValueError("it does not say how many runs have begun, or where the random numbers stand")
+                if best is None and run is None and begun:
+                    raise ValueError("runs have begun, and none is there")
 
         def standing() -> dict[str, Any]:
             runs = {"best": best and best.standing(), "run": run and run.standing()}
@@ -153,16 +160,16 @@ class Runner(Generic[R]):
         assert best is not None
         return Outcome([best], interrupted)
 
-    def _resumed(self, standing: Any) -> R:
-        with self.keeper.reading():
-            return self.resume(standing)
-
     def side_by_side(self, n_runs: int, rng: np.random.Generator, n_threads: int) -> Outcome[R]:
         """All runs, some at a time; each is the same whatever the others do."""
         kept = self.keeper.resume()
-        runs = (
-            [self.start(rng) for _ in range(n_runs)] if kept is None else [self._resumed(one) for one in kept["runs"]]
-        )
+        if kept is None:
+            runs = [self.start(rng) for _ in range(n_runs)]
+        else:
+            with self.keeper.reading():
+                runs = [self.resume(one) for one in kept["runs"]]
+                if len(runs) != n_runs:
+                    raise ValueError(f"it has {len(runs)} runs where there are {n_runs}")
         # What is written is how each of them stood after its last step.
         standing = [run.standing() if self.keeper.active else {} for run in runs]
         stopped, lock = threading.Event(), threading.Lock()

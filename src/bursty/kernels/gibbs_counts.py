@@ -46,6 +46,14 @@ def by_document(first, topics, out, start, stop):
 
 
 @kernel
+def by_value(counts, out, start, stop):
+    """Add the rows that have each value of each column: ``out[k] += np.bincount(counts[:, k])``."""
+    for row in range(len(counts)):
+        for k in range(start, stop):
+            out[k, counts[row, k]] += 1
+
+
+@kernel
 def add_by_cell(cell_first, topics, out, start, stop):
     """Add the tokens of each topic in each cell: ``out[c] += np.bincount(topics[cell_first[c]:cell_first[c + 1]])``."""
     for cell in range(start, stop):

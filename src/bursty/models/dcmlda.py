@@ -119,6 +119,10 @@ class DCMLDA(TopicModel):
         )
         self.prior = prior
 
+    _citation = (
+        "G. Doyle and C. Elkan. Accounting for burstiness in topic models. Proceedings of the 26th International "
+        "Conference on Machine Learning (ICML), pages 281-288, 2009."
+    )
     _learn: ClassVar[dict[Any, Any]] = {None: True, True: True, False: False}
     _statistics = DCMLDAStatistics
 

@@ -52,6 +52,10 @@ class LDA(TopicModel):
     (shared attributes)
     """
 
+    _citation = (
+        "D. M. Blei, A. Y. Ng and M. I. Jordan. Latent Dirichlet allocation. Journal of Machine Learning Research 3, "
+        "pages 993-1022, 2003."
+    )
     _learn: ClassVar[dict[Any, Any]] = {
         **{None: "symmetric", "symmetric": "symmetric"},
         **{True: "all", False: "nothing"},

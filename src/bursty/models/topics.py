@@ -91,6 +91,8 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         **{"n_components": 1, "n_init": 1},
         **{"n_iter": 1, "n_sweeps": 1, "burn_in": 0, "n_samples": 1},
     }
+    #: The paper that introduced the model, for reports.
+    _citation: ClassVar[str | None] = None
     #: What `learn_hyperparameters` may be, and what each value means to the method; None is the default.
     _learn: ClassVar[dict[Any, Any]]
     _statistics: ClassVar[type[Statistics]]

@@ -22,16 +22,6 @@ _MOST_POINTS = 400
 # What tells of convergence; a trace that has none of these is shown whole.
 _TRACED = ("log_likelihood", "log_joint", "n_clusters", "n_words")
 
-_PAPERS = {
-    "DCMLDA": "G. Doyle and C. Elkan. Accounting for burstiness in topic models. Proceedings of the 26th "
-    "International Conference on Machine Learning (ICML), pages 281-288, 2009.",
-    "DPMFS": "G. Yu, R. Huang and Z. Wang. Document clustering via Dirichlet process mixture model with feature "
-    "selection. Proceedings of the 16th ACM SIGKDD International Conference on Knowledge Discovery and Data Mining "
-    "(KDD), pages 763-772, 2010.",
-    "LDA": "D. M. Blei, A. Y. Ng and M. I. Jordan. Latent Dirichlet allocation. Journal of Machine Learning "
-    "Research 3, pages 993-1022, 2003.",
-}
-
 
 def check_run(run: Any) -> dict[str, Any]:
     """The facts of a run, none of which has to be there."""
@@ -67,8 +57,7 @@ def versions() -> dict[str, str]:
 
 def citations(model: Any) -> list[str]:
     """The paper of the model, and this library."""
-    name = type(model).__name__
-    paper = _PAPERS.get(name)
+    paper = getattr(model, "_citation", None)
     if paper is None and (family := family_of(model)) is not None:
         paper = family.citation
     library = (

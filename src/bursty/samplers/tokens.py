@@ -170,9 +170,18 @@ def length_levels(counts: Array) -> Levels:
 
 def item_levels(counts: Array) -> Levels:
     """Rows that have each value above 0 of each column: levels (column, value) x 1."""
-    rows, columns = np.nonzero(counts)
-    keys, weights = np.unique(
-        (columns.astype(np.int64) << 32) | counts[rows, columns].astype(np.int64), return_counts=True
-    )
-    items, values = (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
-    return Levels(items, values, weights.astype(np.float64)[:, None], counts.shape[1])
+    n_items, longest = counts.shape[1], int(counts.max(initial=0)) + 1
+    if n_items * longest <= max(counts.size, 2**16):
+        table = np.zeros((n_items, longest), dtype=np.int64)
+        cost = np.arange(n_items + 1) * np.int64(len(counts))
+        threads.run(gibbs_counts.by_value, cost, counts, table)
+        table[:, 0] = 0
+        items, values = np.nonzero(table)
+        weights = table[items, values]
+    else:
+        rows, columns = np.nonzero(counts)
+        keys, weights = np.unique(
+            (columns.astype(np.int64) << 32) | counts[rows, columns].astype(np.int64), return_counts=True
+        )
+        items, values = keys >> 32, keys & 0xFFFFFFFF
+    return Levels(items.astype(np.int32), values.astype(np.int32), weights.astype(np.float64)[:, None], n_items)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
@@ -46,6 +47,7 @@ DAMAGE = (
     RuntimeError,
     MemoryError,
     SyntaxError,
+    tokenize.TokenError,
 )
 
 

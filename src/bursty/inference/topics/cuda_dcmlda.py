@@ -18,16 +18,17 @@ from numba import cuda
 from scipy.special import gammaln
 
 from bursty.engines import Levels
-from bursty.engines.cuda import CudaChunk
+from bursty.engines.cuda import CudaChunk, fetch
 from bursty.families.solve import solve_urns
 from bursty.families.sparse_urns import UNSEEN
 from bursty.families.urn import S_MAX, S_MIN, LengthUrn
-from bursty.inference.topics import cuda_sweeps
+from bursty.inference.topics import cuda_sweeps, dcmlda
 from bursty.inference.topics.base import FLOOR, NO_LEVELS, learn_alpha
 from bursty.inference.topics.cuda_sweeps import Shape, column_sums, empty, launch, on_card
 from bursty.inference.topics.dcmlda import DCMLDAStatistics, Method
-from bursty.kernels.cuda import maximise
+from bursty.kernels.cuda import gibbs, maximise
 from bursty.samplers.dcmlda import Hyperparameters
+from bursty.samplers.tokens import Tokens
 
 Array = np.ndarray[Any, Any]
 
@@ -113,7 +114,7 @@ class CardStatistics:
         rows, topics = np.nonzero(table)
         words = np.repeat(np.arange(len(first) - 1), np.diff(first))[rows]
         items, values = words * table.shape[1] + topics, rows - first[words] + 1
-        order = np.lexsort((values, items))
+        order = np.argsort(items, kind="stable")  # values grow along the rows
         weights = self.scale * table[rows, topics].astype(np.float64)
         levels = _levels(items[order], values[order], weights[order], (len(first) - 1) * table.shape[1])
         return DCMLDAStatistics(rest.mixtures, rest.lengths, rest.log_joint, levels)
@@ -172,10 +173,30 @@ def update(method: Method, stats: Any, params: Any) -> Any:
     if not isinstance(stats, CardStatistics) or not method.learn:
         plain = params.fetch() if isinstance(params, CardHyperparameters) else params
         return method.update(stats, plain)
-    last, rest = CardHyperparameters.of(params).on_card, stats.of_mixtures()
+    beta, background = learn_beta(stats, CardHyperparameters.of(params).on_card)
+    return CardHyperparameters(learn_alpha(stats.of_mixtures()), beta, background)
+
+
+def begin_statistics(chunk: CudaChunk, offset: int, topics: Any, n_topics: int) -> CardStatistics:
+    """`dcmlda.begin_statistics`; the documents' topics are counted here."""
+    tokens, counts = chunk.on_card, Tokens.numbered(chunk, offset).document_topics(fetch(topics), n_topics)
+    table = counts + (tokens.longest + 1) * np.arange(n_topics)
+    mixtures = np.bincount(table.ravel(), minlength=n_topics * (tokens.longest + 1)).reshape(n_topics, -1)
+    mixtures[:, 0] = 0
+    words = cuda_sweeps.zeros((max(1, tokens.n_levels), n_topics), np.int32)
+    launch(gibbs.count_words, len(tokens.codes), tokens.codes, on_card(topics), tokens.level_first, words)
+    return CardStatistics(words, tokens.level_first, mixtures, _lengths(chunk), 0.0)
+
+
+def learn_beta(stats: Any, last: Any, *, exact: bool = False) -> Any:
+    """`dcmlda.learn_beta`, on the card if the statistics are there."""
+    if not isinstance(stats, CardStatistics):
+        return dcmlda.learn_beta(stats, fetch(last), exact=exact)
+    last = on_card(last)
     urns = CardUrns(stats, last.shape)
-    beta = solve_urns(urns, rest.sizes(), last)
-    return CardHyperparameters(learn_alpha(rest), beta, _spread(beta, rest.sizes(), last))
+    sizes = stats.of_mixtures().sizes()
+    beta = solve_urns(urns, sizes, None if exact else last)
+    return beta, _spread(beta, sizes, last)
 
 
 def _spread(beta: Any, sizes: Levels, last: Any) -> Array:
@@ -220,8 +241,11 @@ class CardUrns:
         return column_sums(start)
 
     def start(self, scale: Array, alpha: Any) -> None:
-        """Where to start from: `alpha`, which is on the card."""
-        self._alpha, self._slope = cuda_sweeps.copied(alpha), cuda_sweeps.zeros(self._types.shape, np.float64)
+        """Where to start from: `alpha`, which is on the card, or else the types times a scale for each topic."""
+        self._slope = cuda_sweeps.zeros(self._types.shape, np.float64)
+        self._alpha = empty(self._types.shape, np.float64) if alpha is None else cuda_sweeps.copied(alpha)
+        if alpha is None:
+            launch(maximise.begin, self._alpha.size, self._types, on_card(scale), self._alpha)
 
     def solve(self, lambdas: Array, n_steps: int) -> tuple[Array, Array]:
         """Sum of alpha and of ``-1 / g'`` over the words, for each topic with a positive lambda."""

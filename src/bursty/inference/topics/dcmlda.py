@@ -124,14 +124,18 @@ def start(chains: Chains, alpha: Array, n_words: int) -> Hyperparameters:
     lda.Method().sweeps(chains, even, _START_SWEEPS)
     stats = chains.sum(begin_statistics, n_topics=chains.n_topics)
     begin = np.full((n_words, chains.n_topics), _START_BETA)
-    return Hyperparameters(alpha, *chains.documents.here(learn_beta, stats, begin, exact=True))
+    documents = chains.documents
+    beta, background = documents.here(learn_beta, stats, begin, exact=True)
+    return Hyperparameters(alpha, documents.fetch(beta), background)
 
 
+@has_version("cuda", _CARD)
 def begin_statistics(chunk: Chunk, offset: int, topics: Array, n_topics: int) -> DCMLDAStatistics:
     """The same of a chunk whose topics are given."""
     return statistics(State(Tokens.numbered(chunk, offset), topics), n_topics)
 
 
+@has_version("cuda", _CARD)
 def learn_beta(stats: DCMLDAStatistics, last: Array, *, exact: bool = False) -> tuple[Array, Array]:
     """Every topic's weights of the words, of greatest likelihood but for a share that goes to words it has not had.
 

@@ -51,12 +51,16 @@ def sweep_kernel(n_lanes: int, n_slots: int, bursty: bool, tally: bool, max_regi
     T, S, ROW = n_lanes, n_slots, n_lanes * n_slots
     SIZE, DEPTH = 3 * ROW, n_lanes.bit_length() - 1
 
+    # numba's cache tells kernels apart by the numbers they close over.
+    LIMIT = max_registers or 255
     options: dict[str, Any] = {} if max_registers is None else {"max_registers": max_registers}
 
     @cuda.jit(cache=True, fastmath=True, **options)
     def sweep(
         order, first, codes, topics, table, alpha, totals, keys, seed, number, n_topics, mixtures, words, level_first
     ):
+        if LIMIT == 0:
+            return
         memory = cuda.shared.array(0, float32)
         sums = cuda.local.array(S, float32)
         thread = int32(cuda.threadIdx.x)
@@ -170,6 +174,28 @@ def sweep_kernel(n_lanes: int, n_slots: int, bursty: bool, tally: bool, max_regi
                     cuda.atomic.add(mixtures, (k, n), 1)
 
     return sweep
+
+
+@cuda.jit(cache=True)
+def count_words(codes, topics, level_first, words):
+    """Documents by level (word, tokens) and topic, of topics as they are: a thread for each word of a document."""
+    token = cuda.grid(1)
+    if token < codes.shape[0]:
+        kind, word = codes[token] & 3, codes[token] >> 2
+        if kind == ONLY:
+            cuda.atomic.add(words, (level_first[word], topics[token]), 1)
+        elif kind == FIRST:
+            end = token + 1
+            while end < codes.shape[0] and codes[end] & 3 == ANOTHER:
+                end += 1
+            for mate in range(token, end):
+                before, n = False, 0
+                for other in range(token, end):
+                    if topics[other] == topics[mate]:
+                        before = before or other < mate
+                        n += 1
+                if not before:
+                    cuda.atomic.add(words, (level_first[word] + n - 1, topics[mate]), 1)
 
 
 def shared_bytes(n_lanes: int, n_slots: int, n_threads: int) -> int:

@@ -61,6 +61,15 @@ def solve(levels, level_first, scale, types, tokens, lambdas, max_steps, alpha, 
 
 
 @cuda.jit(cache=True)
+def begin(types, scale, alpha):
+    """Where to begin: the first occurrences times a scale for each topic."""
+    pair = cuda.grid(1)
+    if pair < types.size:
+        word, k = pair // types.shape[1], pair % types.shape[1]
+        alpha[word, k] = max(types[word, k] * scale[k], 1e-300)
+
+
+@cuda.jit(cache=True)
 def move(types, lambdas, change, alpha, slope, out):
     """Solutions for lambdas that have changed a little."""
     pair = cuda.grid(1)

@@ -160,6 +160,13 @@ class DPMFS(ClusterReading):
     documents that stand between clusters.
     """
 
+    #: The paper that introduced the model, for reports.
+    _citation = (
+        "G. Yu, R. Huang and Z. Wang. Document clustering via Dirichlet process mixture model with feature selection. "
+        "Proceedings of the 16th ACM SIGKDD International Conference on Knowledge Discovery and Data Mining (KDD), "
+        "pages 763-772, 2010."
+    )
+
     def __init__(
         self,
         max_components: int | None = None,

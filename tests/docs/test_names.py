@@ -1,0 +1,135 @@
+"""Names of ours that the documentation mentions exist: modules, classes, functions, files."""
+
+from __future__ import annotations
+
+import builtins
+import re
+from pathlib import Path
+
+import pytest
+
+from code_index import CodeIndex
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "bursty"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+#: These pages speak of the code itself, so that every word of it in backticks must be in the code.
+INSIDE = ("architecture", "CONTRIBUTING")
+INDEX = CodeIndex(SOURCE)
+
+#: Names of other libraries and of the system, files that users have, and what stands for any name.
+OTHERS = {
+    "ComplementNB",
+    "CountVectorizer",
+    "KMeans",
+    "MALLOC_MMAP_THRESHOLD_",
+    "MALLOC_TRIM_THRESHOLD_",
+    "MultinomialNB",
+    "NO_COLOR",
+    "NUMBA_DISABLE_JIT",
+    "PYTHON",
+    "RLIMIT_DATA",
+    "csr_array",
+    "manifest.json",
+    "model.bursty",
+    "model.smoothing_",
+    "pre-commit",
+    "report.html",
+    "scipy.sparse",
+    "vocab.txt",
+}
+FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+SPAN = re.compile(r"`([^`\n]+(?:\n[^`\n]+)?)`")
+FILE = re.compile(r"[\w./<>*-]*\.(?:py|md|toml)|[\w./<>*-]+/[\w<>*-]+\.json|[\w/<>-]+/")
+NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?=$|\(|\[)")
+PROGRAM = re.compile(r"(?:python -m |(?=benchmarks\.))([\w.]+)")
+
+
+def spans(page: Path) -> list[str]:
+    """What stands in backticks in the text of a page, without its blocks of code."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    return [" ".join(span.split()) for span in SPAN.findall(text)]
+
+
+def file_exists(name: str) -> bool:
+    """Whether there is such a file or folder; ``<name>`` stands for any."""
+    pattern = re.sub(r"<\w+>", "*", name).rstrip("/")
+    return any(next(folder.glob(pattern), None) for folder in (ROOT, SOURCE, ROOT / "docs"))
+
+
+def missing(span: str, *, inside: bool = False) -> str | None:
+    """The name of ours in this span that does not exist, or None."""
+    if FILE.fullmatch(span):
+        found = file_exists(span) or any((ROOT / "tests").rglob(span))
+        return None if found else span
+    if program := PROGRAM.match(span):
+        path = program[1].replace(".", "/")
+        known = any((folder / f"{path}{end}").exists() for folder in (ROOT, ROOT / "src") for end in (".py", ""))
+        return None if known or program[1] == "pytest" else program[1]
+    if (match := NAME.match(span)) is None or match[0] in OTHERS or len(match[0]) == 1:
+        return None
+    name = match[0]
+    is_ours = "." in name or re.fullmatch(r"[A-Z]\w*", name) or (inside and re.fullmatch(r"[a-z]\w*_\w+", name))
+    if not is_ours or hasattr(builtins, name) or INDEX.has(name) or (inside and name in INDEX.names):
+        return None
+    if name.startswith("BURSTY_"):
+        texts = (
+            path.read_text(encoding="utf-8") for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.py")
+        )
+        return None if any(name in text for text in texts) else name
+    return name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_names_exist(page):
+    found = [missing(span, inside=page.stem in INSIDE) for span in spans(page)]
+    assert [name for name in found if name is not None] == []
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        "bursty.inference.em.Runn",
+        "em.Rum",
+        "Mixture.fitt",
+        "Mixtures",
+        "families/dcmm.py",
+        "famillies/<name>.py",
+        "python -m benchmarks.nothing",
+        "benchmarks.nothing",
+        "corpus.nothing",
+        "BURSTY_NOTHING_" + "AT_ALL",
+    ],
+)
+def test_names_that_do_not_exist_are_found(span):
+    assert missing(span) is not None
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        "bursty.Mixture",
+        "bursty.Mixture.fit",
+        "em.Run",
+        "inference.em.Run",
+        "Mixture.labels_",
+        "LDA.top_words",
+        "bursty.datasets.load(name)",
+        "families/<name>.py",
+        "estimator.py",
+        "samplers/",
+        "corpus.counts",
+        "ValueError",
+    ],
+)
+def test_names_that_exist_are_not(span):
+    assert missing(span) is None
+
+
+def test_every_change_names_at_most_three_files():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = text.partition("## Where does X go?")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1:3] for line in table.splitlines() if line.startswith("| a ")]
+    assert len(rows) == 12
+    for change, files in rows:
+        assert 1 <= len(SPAN.findall(files)) <= 3, change
