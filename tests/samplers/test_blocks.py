@@ -131,6 +131,34 @@ def test_moves_leave_the_posterior_as_it_is(name):
     check(state.topics, dict(zip(states, weights, strict=True)))
 
 
+def prefix_joint(name, words, z):
+    if name == "dcmlda":
+        return oracles.dcmlda_log_joint(words, z, ALPHA, BETA)
+    return oracles.log_beta(np.bincount(z, minlength=4) + ALPHA) + np.log(PHI[words, list(z)]).sum()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_chain_begins_word_after_word(name):
+    """From a word at random on, each token's topic is drawn given those before it."""
+    cells = [np.flatnonzero(word == WORDS) for word in np.unique(WORDS)]
+    expected = dict.fromkeys(oracles.all_topics(len(WORDS), 4), 0.0)
+    for first in range(len(cells)):
+        order = np.concatenate(cells[first:] + cells[:first])
+        states = {(): 1.0}
+        for n in range(1, len(WORDS) + 1):
+            after = {}
+            for state, p in states.items():
+                weights = np.exp([prefix_joint(name, WORDS[order[:n]], (*state, k)) for k in range(4)])
+                for k, weight in enumerate(weights / weights.sum()):
+                    after[*state, k] = p * weight
+            states = after
+        for state, p in states.items():
+            z = np.empty(len(WORDS), dtype=int)
+            z[order] = state
+            expected[tuple(int(k) for k in z)] += p / len(cells)
+    check(MODELS[name].begin(copies(40_000), 5).topics, expected)
+
+
 @pytest.fixture
 def corpus():
     """Documents with blocks above and below the largest that move, an empty one, and words at their floors."""
@@ -150,7 +178,7 @@ def test_same_bits_for_any_threads(corpus, name, monkeypatch):
     results = []
     for n in (1, 2, 5):
         with threads.using(n):
-            state = State(tokens, random_topics(tokens, 7, 0))
+            state = models[name].begin(tokens, 0)
             results.append(models[name].move_blocks(models[name].sweep(state, 0, 0), 0, 0).topics.tobytes())
     assert len(set(results)) == 1
 
@@ -162,6 +190,8 @@ def test_plain_python_agrees(corpus):
         (gibbs_blocks.relabel_dcmlda, (model.alpha, model.beta, model.totals)),
         (gibbs_blocks.relabel_lda, (plain.alpha, plain.phi)),
         (gibbs_blocks.regroup, (model.urns,)),
+        (gibbs_blocks.begin_dcmlda, (model.alpha, model.beta, model.totals)),
+        (gibbs_blocks.begin_lda, (plain.alpha, plain.phi)),
     )
     for kernel, args in calls:
         compiled, interpreted = (random_topics(tokens, 7, 0) for _ in range(2))

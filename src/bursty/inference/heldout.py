@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 
 from bursty.engines import Chunk
 from bursty.kernels import gibbs_counts, gibbs_pseudo, threads
-from bursty.samplers.tokens import State, Tokens, Topics, random_topics
+from bursty.samplers.tokens import Tokens, Topics
 
 Array = np.ndarray[Any, Any]
 
@@ -94,7 +94,7 @@ def samples(tokens: Tokens, model: Topics, seed: int, chains: ShortChains) -> It
     """Topics of the tokens after each sweep that counts."""
     for chain in range(chains.n_chains):
         # Chains differ in their seed; within one, sweeps have numbers.
-        state = State(tokens, random_topics(tokens, len(model.alpha), seed + chain))
+        state = model.begin(tokens, seed + chain)
         for number in range(chains.burn_in + chains.n_samples):
             state = model.move_blocks(model.sweep(state, seed + chain, number), seed + chain, number)
             if number >= chains.burn_in:

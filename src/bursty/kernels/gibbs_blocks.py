@@ -17,6 +17,9 @@ split nor merge here: that is what sweeps are for.
 with n tokens of the topic, c tokens of the word in it, and counts that leave the block out. In LDA there is no s and
 phi_wk stands in the place of beta_wk + i; there, blocks of one word move as easily token by token.
 
+`begin_dcmlda` and `begin_lda` are how a chain over a new document begins: its words, from one drawn at random on, get
+topics one after the other, each drawn given those before it. That is a far better start than topics drawn at random.
+
 Names are those of `gibbs_dcmlda`.
 """
 
@@ -211,3 +214,69 @@ def regroup(documents, topics, urns, seed, number, start, stop):
                     new = np.int64(table_topics[low + _draw(own_weights, u, home)])
                 n_k[new] += size
                 _rename(topics, begin, end, own, new, n_w)
+
+
+@inlined
+def _first_cell(indptr, document, u):
+    """A cell of the document, drawn by u (uniform on [0, 1))."""
+    return indptr[document] + np.int64(u * (indptr[document + 1] - indptr[document]))
+
+
+@kernel
+def begin_dcmlda(documents, topics, alpha, beta, totals, seed, number, start, stop):
+    """Topics of all tokens, each drawn given those before it."""
+    indptr, words, counts, first, keys = documents
+    n_topics = len(alpha)
+    n_k, n_w, weights = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
+    for document in range(start, stop):
+        key, step = random.stream(seed, number, keys[document])
+        n_cells, length = indptr[document + 1] - indptr[document], first[document + 1] - first[document]
+        cell = _first_cell(indptr, document, random.uniform(np.uint64(key), np.uint64(step), length))
+        token = first[document]
+        for i in range(indptr[document], cell):
+            token += counts[i]
+        n_k[:] = 0.0
+        for _ in range(n_cells):
+            row = beta[words[cell]]
+            n_w[:] = 0.0
+            for _ in range(counts[cell]):
+                for k in range(n_topics):
+                    weights[k] = (n_k[k] + alpha[k]) / (n_k[k] + totals[k]) * (n_w[k] + row[k])
+                u = random.uniform(np.uint64(key), np.uint64(step), token - first[document])
+                k = _draw(weights, u, 0)
+                topics[token] = k
+                n_k[k] += 1.0
+                n_w[k] += 1.0
+                token += 1
+            cell += 1
+            if cell == indptr[document + 1]:
+                cell, token = indptr[document], first[document]
+
+
+@kernel
+def begin_lda(documents, topics, alpha, phi, seed, number, start, stop):
+    """The same for LDA with given word probabilities."""
+    indptr, words, counts, first, keys = documents
+    n_topics = len(alpha)
+    n_k, weights = np.empty(n_topics), np.empty(n_topics)
+    for document in range(start, stop):
+        key, step = random.stream(seed, number, keys[document])
+        n_cells, length = indptr[document + 1] - indptr[document], first[document + 1] - first[document]
+        cell = _first_cell(indptr, document, random.uniform(np.uint64(key), np.uint64(step), length))
+        token = first[document]
+        for i in range(indptr[document], cell):
+            token += counts[i]
+        n_k[:] = 0.0
+        for _ in range(n_cells):
+            row = phi[words[cell]]
+            for _ in range(counts[cell]):
+                for k in range(n_topics):
+                    weights[k] = (n_k[k] + alpha[k]) * row[k]
+                u = random.uniform(np.uint64(key), np.uint64(step), token - first[document])
+                k = _draw(weights, u, 0)
+                topics[token] = k
+                n_k[k] += 1.0
+                token += 1
+            cell += 1
+            if cell == indptr[document + 1]:
+                cell, token = indptr[document], first[document]

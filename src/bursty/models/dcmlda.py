@@ -35,8 +35,7 @@ class DCMLDA(TopicModel):
 
     Parameters
     ----------
-    n_components : int, default 10
-        Number of topics, K.
+    (number of topics)
     alpha : float or array of shape (n_components,), optional
         Weights of the topics; where they are learned, what to start from.
     beta : float, array of shape (n_words,) or (n_components, n_words), optional

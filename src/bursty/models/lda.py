@@ -29,8 +29,7 @@ class LDA(TopicModel):
 
     Parameters
     ----------
-    n_components : int, default 10
-        Number of topics, K.
+    (number of topics)
     alpha : float or array of shape (n_components,), optional
         Prior weights of the topics in a document; 50 / K by default (Griffiths and Steyvers 2004). Where they are
         learned, what to start from.

@@ -20,8 +20,10 @@ from bursty.inference.checkpoint import Checkpoint, Keeper
 from bursty.inference.runs import Outcome, Runner, Trace, warn_interrupted
 from bursty.inference.stopping import MeanGain
 from bursty.inference.stream import Stream
+from bursty.models.selection import Selection
 from bursty.models.topics_inference import TopicInference
 from bursty.models.topics_reading import TopicReading
+from bursty.models.topics_selection import select_topics
 from bursty.progress import progress
 from bursty.samplers.tokens import MAX_PAIRS, MAX_TOPICS
 from bursty.storage.schema import floats, index, part, whole
@@ -31,6 +33,11 @@ Array = np.ndarray[Any, Any]
 
 # What the docstrings of both models say alike, under the name that stands for it there.
 _SHARED = {
+    "(number of topics)": """
+        n_components : int or "auto", default 10
+            Number of topics, K. "auto" fits 5, 10, 20, ... topics to nine tenths of the documents and takes the number
+            that best predicts one half of the others from the other half.
+        """,
     "(shared parameters)": """
         n_iter : int, default 200
             Iterations of Monte Carlo EM, at most.
@@ -68,6 +75,8 @@ _SHARED = {
             Iterations.
         converged_ : bool
             Whether the log-likelihood had stopped growing.
+        selection_ : Selection
+            With ``n_components="auto"``, the numbers of topics that were tried and their scores.
         """,
 }
 
@@ -100,7 +109,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def __init__(
         self,
-        n_components: int = 10,
+        n_components: int | str = 10,
         *,
         alpha: Any = None,
         beta: Any = None,
@@ -161,18 +170,9 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """
         schedule = self._check_parameters()
         documents = self._place_to_fit(X, "there are no words to find topics in")
-        if self.n_components > documents.n_words:
-            raise ValueError(
-                f"n_features={documents.n_words} should be >= n_components={self.n_components}: "
-                f"{documents.n_words} words cannot make {self.n_components} topics"
-            )
-        if self.n_components * documents.n_words > MAX_PAIRS:
-            raise ValueError(
-                f"{self.n_components} topics of {documents.n_words} words are above the {MAX_PAIRS:,} pairs of word "
-                "and topic there can be: lower n_components, or leave out rare words"
-            )
+        n_topics = self._choose_n_topics(documents)
         keeper = Keeper.of(self, documents)
-        outcome = self._run(documents, schedule, keeper)
+        outcome = self._run(documents, n_topics, schedule, keeper)
         best = outcome.best
         result = mcem.finish(best, outcome.interrupted)
         order = self._order(result.doc_topic)
@@ -211,7 +211,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if not hasattr(self, "_stream"):
             return self.fit(X, y)
         schedule = self._check_parameters()
-        if self.n_components != len(self.alpha_):
+        if self.n_components not in ("auto", len(self.alpha_)):
             raise ValueError(
                 f"n_components is {self.n_components}, and the topics so far are {len(self.alpha_)}: "
                 "their number cannot change on the way; call fit to start afresh"
@@ -230,11 +230,17 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return self
 
     def _check_parameters(self) -> mcem.Schedule:
+        if isinstance(self.n_components, str) and self.n_components != "auto":
+            raise ValueError(f'n_components must be a whole number above 0 or "auto", not {self.n_components!r}')
         for name, least in self._least.items():
-            check_whole(name, getattr(self, name), least)
+            if name != "n_components" or self.n_components != "auto":
+                check_whole(name, getattr(self, name), least)
         Checkpoint.of(self.checkpoint)
-        if self.n_components > MAX_TOPICS:
+        if self.n_components != "auto" and int(self.n_components) > MAX_TOPICS:
             raise ValueError(f"n_components is {self.n_components}, above the most topics there can be, {MAX_TOPICS}")
+        for name in ("alpha", "beta") if self.n_components == "auto" else ():
+            if np.ndim(getattr(self, name)) == (1 if name == "alpha" else 2):
+                raise ValueError(f'{name} has a value for each topic, but n_components="auto": give one number')
         learn = self.learn_hyperparameters
         if not (learn is None or isinstance(learn, bool | str)) or learn not in self._learn:
             allowed = " or ".join(repr(value) for value in self._learn if value is not None)
@@ -242,6 +248,25 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         check_number("tol", self.tol)
         args = {name: int(getattr(self, name)) for name in ("n_iter", "n_sweeps", "burn_in", "n_samples")}
         return mcem.Schedule(rule=MeanGain(float(self.tol)), **args)
+
+    def _choose_n_topics(self, documents: Documents) -> int:
+        """As given, or by `select_topics`; a warm start has the number it had."""
+        if self.n_components == "auto" and not self._continues():
+            seed = int(generator(self.random_state).integers(2**31))
+            self.selection_: Selection = select_topics(self, documents, seed)
+            return self.selection_.n_components
+        n_topics = len(self.alpha_) if self.n_components == "auto" else int(self.n_components)
+        if n_topics > documents.n_words:
+            raise ValueError(
+                f"n_features={documents.n_words} should be >= n_components={n_topics}: "
+                f"{documents.n_words} words cannot make {n_topics} topics"
+            )
+        if n_topics * documents.n_words > MAX_PAIRS:
+            raise ValueError(
+                f"{n_topics} topics of {documents.n_words} words are above the {MAX_PAIRS:,} pairs of word "
+                "and topic there can be: lower n_components, or leave out rare words"
+            )
+        return n_topics
 
     def _method_as_it_is(self) -> mcem.Method[Any]:
         """The sampler for new documents, to which the topics are given."""
@@ -256,12 +281,14 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             return np.arange(doc_topic.shape[1])
         return np.argsort(-doc_topic.mean(axis=0), kind="stable")
 
-    def _begin(self, documents: Documents, schedule: mcem.Schedule, rng: np.random.Generator) -> mcem.Run[Any]:
+    def _begin(
+        self, documents: Documents, n_topics: int, schedule: mcem.Schedule, rng: np.random.Generator
+    ) -> mcem.Run[Any]:
         """Where a run starts: at random, or where the last fit ended."""
         if not self._continues():
-            chains = mcem.Chains.start(documents, int(self.n_components), int(rng.integers(2**62)))
+            chains = mcem.Chains.start(documents, n_topics, int(rng.integers(2**62)))
             return mcem.Run(chains, self._start(chains), self._method(), schedule)
-        if self.components_.shape != (self.n_components, documents.n_words):
+        if self.components_.shape != (n_topics, documents.n_words):
             raise ValueError("warm_start needs the number of topics and words of the last fit; use warm_start=False")
         if documents.n_tokens == len(self._topics):
             chains = mcem.Chains.at(documents, len(self.alpha_), self._seed, self._topics, self._number)
@@ -269,7 +296,9 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             chains = mcem.Chains.start(documents, len(self.alpha_), self._seed, self._number)
         return mcem.Run(chains, self._params, self._method(), schedule)
 
-    def _run(self, documents: Documents, schedule: mcem.Schedule, keeper: Keeper) -> Outcome[mcem.Run[Any]]:
+    def _run(
+        self, documents: Documents, n_topics: int, schedule: mcem.Schedule, keeper: Keeper
+    ) -> Outcome[mcem.Run[Any]]:
         n_runs = 1 if self._continues() else int(self.n_init)
         with progress("topics", n_runs * schedule.n_iter, bool(self.verbose)) as report:
 
@@ -278,8 +307,8 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 report(f"log-likelihood per word {run.score:.4f}, {speed:.1f} million tokens/s")
                 self._on_iteration(run.trace)
 
-            start = partial(self._begin, documents, schedule)
-            resume = partial(mcem.Run.resumed, documents, int(self.n_components), self._method(), schedule)
+            start = partial(self._begin, documents, n_topics, schedule)
+            resume = partial(mcem.Run.resumed, documents, n_topics, self._method(), schedule)
             return Runner(start, resume, keeper, on_step).best_of(n_runs, generator(self.random_state))
 
     def _on_iteration(self, trace: Trace) -> None:

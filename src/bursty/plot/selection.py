@@ -12,7 +12,10 @@ from bursty.plot import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LABELS = {"heldout": "held-out log-likelihood of a document", "bic": "gain by BIC", "icl": "gain by ICL"}
+_LABELS = {
+    **{"heldout": "held-out log-likelihood of a document", "bic": "gain by BIC", "icl": "gain by ICL"},
+    "completion": "log-probability of a held-out token",
+}
 
 
 def likelihoods(selection: Any, *, ylabel: str | None = None, logx: bool = False, ax: Axes | None = None) -> Axes:

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from bursty.kernels import gibbs_blocks, gibbs_dcmlda, gibbs_heldout, gibbs_predict, gibbs_pseudo, streams, threads
-from bursty.samplers.tokens import Cells, State, Tokens, topic_type
+from bursty.samplers.tokens import Cells, State, Tokens, no_topics, topic_type
 from bursty.storage.schema import floats, maybe, storable
 
 Array = np.ndarray[Any, Any]
@@ -84,6 +84,13 @@ class Hyperparameters:
         topics, values = np.empty(first[-1], dtype=topic_type(self.n_topics)), np.empty(first[-1])
         threads.run(gibbs_dcmlda.build_table, first, self.beta, self.floor, background, first, topics, values)
         return gibbs_dcmlda.Urns(self.alpha, self.totals, self.floor, background, first, topics, values)
+
+    def begin(self, tokens: Tokens, seed: int) -> State:
+        """Topics drawn one after the other, each given those before it."""
+        topics = no_topics(tokens, self.n_topics)
+        args = tokens.documents, topics, self.alpha, self.beta, self.totals, seed, streams.BEGINNING
+        threads.run(gibbs_blocks.begin_dcmlda, tokens.first, *args)
+        return State(tokens, topics)
 
     def sweep(self, state: State, seed: int, number: int) -> State:
         """Draw the topic of every token anew, given all the others; ``number`` names the sweep's random stream."""

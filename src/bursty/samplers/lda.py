@@ -27,7 +27,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from bursty.kernels import gibbs_blocks, gibbs_heldout, gibbs_lda, gibbs_predict, gibbs_pseudo, streams, threads
-from bursty.samplers.tokens import Cells, State, Tokens
+from bursty.samplers.tokens import Cells, State, Tokens, no_topics
 from bursty.storage.schema import floats, storable
 
 Array = np.ndarray[Any, Any]
@@ -72,6 +72,13 @@ class Topics:
         cost = np.arange(len(self.phi) + 1) * np.int64(len(self.alpha))
         threads.run(gibbs_lda.smooth_sums, cost, self.phi, self.alpha, smooth)
         return gibbs_lda.Shared(self.alpha, self.phi, smooth)
+
+    def begin(self, tokens: Tokens, seed: int) -> State:
+        """Topics drawn one after the other, each given those before it."""
+        topics = no_topics(tokens, len(self.alpha))
+        args = tokens.documents, topics, self.alpha, self.phi, seed, streams.BEGINNING
+        threads.run(gibbs_blocks.begin_lda, tokens.first, *args)
+        return State(tokens, topics)
 
     def sweep(self, state: State, seed: int, number: int) -> State:
         """Draw the topic of every token anew given phi; ``number`` names the sweep's random stream."""

@@ -123,6 +123,9 @@ class Topics(Protocol):
     def alpha(self) -> Array:
         """Weight of each topic: K."""
 
+    def begin(self, tokens: Tokens, seed: int) -> State:
+        """Where a chain over new documents starts: topics drawn one after the other, each given those before it."""
+
     def sweep(self, state: State, seed: int, number: int) -> State:
         """Draw the topic of every token anew, given all the others; ``number`` names the sweep's random stream."""
 
@@ -140,6 +143,11 @@ class Topics(Protocol):
 
         ``number`` is that of the first, and names its random stream.
         """
+
+
+def no_topics(tokens: Tokens, n_topics: int) -> Array:
+    """Room for a topic for each token."""
+    return np.zeros(int(tokens.first[-1]), dtype=topic_type(n_topics))
 
 
 def random_topics(tokens: Tokens, n_topics: int, seed: int) -> Array:
