@@ -54,11 +54,11 @@ def writers(folder: Path) -> list[Writer]:
 
     def write_out(path: Path, version: int) -> None:
         """The folder of ``--out``, by the class behind it: a model, tables, and a file that says which run it was."""
-        from bursty.cli.delivery import Delivery
         from bursty.cli.options import Output
+        from bursty.cli.results import Results
         from bursty.cli.tables import Table
 
-        with Delivery("cluster", Output(out=path)) as results:
+        with Results("cluster", Output(out=path)) as results:
             results.keep(models[version], None)
             results.tables.append(Table("documents", {"id": corpora[version].ids}, shown=False))
             assert results._staging is not None

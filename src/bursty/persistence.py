@@ -113,7 +113,7 @@ def read(path: str | Path) -> Saved:
             raise ValueError("its words are not those it was saved with")
         return Saved(model, None if corpus is None else rebuild(*corpus), None if run is None else dict(run))
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError, RecursionError) as error:
-        raise ValueError(f"{path} is not a readable bursty model file: its parts do not fit ({error})") from error
+        raise ValueError(f"{path} is not a readable bursty model file: its parts do not match ({error})") from error
 
 
 def _check_model(model: Any) -> None:

@@ -36,7 +36,7 @@ def small_files() -> None:
 
 def test_a_missing_path(bench):
     done = command("cluster", "nowhere")
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", "bursty: there is nothing at nowhere\n")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "bursty: no such file or directory: nowhere\n")
 
 
 def test_results_can_be_piped(bench):

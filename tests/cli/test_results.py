@@ -50,7 +50,7 @@ def test_same_seed_same_files_whatever_the_threads(bench):
 def test_results_on_stdout_messages_on_stderr(bench):
     outcome = bench("cluster", "mails", "--k", "2")
     assert "mails: 40 documents" in outcome.err
-    assert "nothing is kept" in outcome.err
+    assert "nothing is saved" in outcome.err
     lines = outcome.out.splitlines()
     assert lines[0] == "clusters\t2"
     header = lines.index("cluster\tdocuments\tweight\tconfidence\twords")
@@ -61,7 +61,7 @@ def test_results_on_stdout_messages_on_stderr(bench):
 def test_the_usual_number_of_clusters(bench):
     outcome = bench("cluster", "mails")
     assert outcome.out.startswith("clusters\t8\n")
-    assert "8 clusters; --k N makes another number" in outcome.err
+    assert "8 clusters; --k N sets another number" in outcome.err
     assert bench("cluster", "news.csv", "--max-documents", "5").out.startswith("clusters\t2\n")
 
 
@@ -133,7 +133,7 @@ def test_formats_of_tables(format, bench):
 
 def test_inference_counts_in_the_words_of_the_model(bench):
     outcome = bench("infer", "found", "news.csv", "--id", "name")
-    assert "1 word is not known to the model; 3.2% of the tokens are left out" in outcome.err
+    assert "1 word is not in the vocabulary of the model; 3.2% of the tokens are ignored" in outcome.err
     rows = [line.split("\t") for line in outcome.out.splitlines()]
     assert rows[0] == ["id", "label", "cluster", "probability"]
     assert rows[1][:2] == ["n0", "money"]
@@ -143,7 +143,7 @@ def test_inference_counts_in_the_words_of_the_model(bench):
 def test_inference_reads_texts_as_the_fit_did(bench):
     assert bench("cluster", "mails", "--k", "2", "--ngrams", "2", "--stop-words", "english", "-o", "pairs").code == 0
     outcome = bench("infer", "pairs", "mails", "--json")
-    assert "not known" not in outcome.err
+    assert "vocabulary of the model" not in outcome.err
     document = json.loads(outcome.out)
     labels = bursty.load(bench.folder / "pairs" / "model.bursty").labels_
     assert [row["cluster"] for row in document["tables"]["documents"]] == labels.tolist()
@@ -176,7 +176,7 @@ def test_a_classifier_is_judged_by_documents_it_has_not_learned_from(bench):
     lines = (bench.folder / "news.csv").read_text().splitlines()
     (bench.folder / "some.csv").write_text("\n".join([*lines, "n24,bank market loan,"]))
     outcome = bench("classify", "train", "some.csv", "--out", "held", "--json")
-    assert "1 documents without a class are left out" in outcome.err
+    assert "1 documents without a class are ignored" in outcome.err
     facts = json.loads(outcome.out)["facts"]
     assert facts["documents_learned_from"] + facts["documents_held_out"] == 24
     kept = persistence.read(bench.folder / "held" / "model.bursty")
@@ -221,7 +221,7 @@ def test_info_warns(bench):
     [
         ((100.0, 80.0, 75.0, 90.0, 60.0), ["25%", "Topics help", "dcmlda"]),
         ((100.0, 101.0, 99.5, 110.0, 120.0), ["hardly", "dcm"]),
-        ((90.0, 101.0, 99.5, 110.0, 120.0), ["no bursts", "multinomial"]),
+        ((90.0, 101.0, 99.5, 110.0, 120.0), ["not come in bursts", "multinomial"]),
     ],
 )
 def test_verdicts(perplexities, words):

@@ -18,10 +18,10 @@ def test_import_in_shards_and_cluster_them(bench):
 def test_what_shards_cannot_do(bench):
     bench(*["import", "news.csv", "--shards"])
     for command, message in (
-        ("info news.bshards", "which cluster, discover and topics read"),
-        ("cluster news.bshards --min-df 2", "reading options mean nothing"),
-        ("import news.csv --shards --out wrong.folder", "ends in .bshards"),
-        ("import nothing.csv --shards", "there is nothing at"),
+        ("info news.bshards", "which only cluster, discover and topics read"),
+        ("cluster news.bshards --min-df 2", "reading options do not apply"),
+        ("import news.csv --shards --out wrong.folder", "must end in .bshards"),
+        ("import nothing.csv --shards", "no such file or directory"),
         ("import news.csv --shards --text absent", "has no column 'absent'"),
         ("cluster news.csv --checkpoint no/such/folder/file", "there is no folder"),
     ):

@@ -222,11 +222,11 @@ def test_every_document_is_as_likely_to_be_in_the_test_part():
         ({"labels": [0, 1]}, "do not match 4 documents"),
         ({"labels": [0, 1, 2, 0]}, "label 2 has no name"),
         ({"labels": [0, -2, 0, 0]}, "below -1"),
-        ({"labels": [0, 0.5, 0, 0]}, "whole numbers"),
+        ({"labels": [0, 0.5, 0, 0]}, "must be integers"),
         ({"labels": ["yes", "maybe", "no", "no"]}, "'maybe' is not in label_names"),
         ({"label_matrix": np.eye(4)}, "not both"),
         ({"labels": None, "label_matrix": np.eye(3)}, "does not match 4 documents"),
-        ({"labels": None, "label_matrix": 2 * np.eye(4)}, "other than 0 and 1"),
+        ({"labels": None, "label_matrix": 2 * np.eye(4)}, "only 0 and 1"),
         ({"metadata": {"year": [1]}}, "'year' of shape"),
         ({"counts": np.array([[1, -1, 0]] * 4)}, "row 0, column 1 holds -1"),
         ({"counts": np.array([[1, 0.5, 0]] * 4)}, "not a whole number"),
@@ -244,7 +244,7 @@ def test_what_does_not_fit_is_refused(changes, message):
         ([-5], IndexError, "no document -5"),
         ([], ValueError, "no document is selected"),
         ([True, False], ValueError, "does not match 4 documents"),
-        ([0.5], TypeError, "mask, whole numbers or a slice"),
+        ([0.5], TypeError, "mask, integers or a slice"),
     ],
 )
 def test_select_refuses(documents, error, message):

@@ -134,5 +134,5 @@ def test_a_sparse_table_that_lies(tmp_path, place, value, message):
 
 def test_two_variables_of_one_name():
     content = written({"dtm": TABLE}, compressed=False)
-    with pytest.raises(Damaged, match="two variables 'dtm'"):
+    with pytest.raises(Damaged, match="two variables named 'dtm'"):
         read_variables(content + content[128:], "it")

@@ -65,7 +65,7 @@ def test_ids_and_metadata_stay_with_their_rows():
         ([b"rain"], TypeError, "decode it first"),
         ([["a"], "b"], TypeError, "document 1 is not a list of strings"),
         ([["a", 3]], TypeError, "document 0 is not a list of strings"),
-        (["12", "..."], ValueError, "no document has a single word"),
+        (["12", "..."], ValueError, "no document has any words"),
     ],
 )
 def test_what_is_not_text_is_refused(texts, error, message):
@@ -103,7 +103,7 @@ def test_columns_of_a_frame_are_found_by_name(frame):
 
 
 def test_a_frame_without_the_column_says_which_it_has(frame):
-    with pytest.raises(ValueError, match="has no column 'texts'; it has 'title'"):
+    with pytest.raises(ValueError, match="has no column 'texts'; the columns are 'title'"):
         Corpus.from_frame(frame, text="texts")
     with pytest.raises(TypeError, match="data frame"):
         Corpus.from_frame([["rain"]], text="body")

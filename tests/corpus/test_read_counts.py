@@ -194,7 +194,7 @@ def test_matlab_variables_by_name(tmp_path):
         other=np.array([[1], [2], [3], [3]]),
         terms=cell("ape", "ape", "cat"),
     )
-    with pytest.raises(ValueError, match=r"2 tables: say which variable, variable=\.\.\.; it has gnd, one"):
+    with pytest.raises(ValueError, match=r"2 tables: choose one with variable=\.\.\.; it has gnd, one"):
         read_corpus(path)
     with pytest.raises(ValueError, match=r"no variable 'three'"):
         read_corpus(path, variable="three")

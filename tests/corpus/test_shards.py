@@ -181,9 +181,9 @@ def test_pickled_shards_are_never_loaded(sharded):
 
 def test_parts_of_one_corpus_have_one_vocabulary_and_one_set_of_labels(corpus, tmp_path):
     other = Corpus(corpus.counts, [f"other{i}" for i in range(30)], labels=corpus.labels, label_names=["a", "b", "c"])
-    with pytest.raises(ValueError, match="part 1 has another vocabulary"):
+    with pytest.raises(ValueError, match="part 1 has a different vocabulary"):
         write_shards(tmp_path / "mixed", [corpus, other])
-    with pytest.raises(ValueError, match="part 1 has other label names"):
+    with pytest.raises(ValueError, match="part 1 has different label names"):
         write_shards(tmp_path / "mixed", [corpus, corpus.with_labels(corpus.labels, ["x", "y", "z"])])
     with pytest.raises(ValueError, match="no documents"):
         write_shards(tmp_path / "none", [])
@@ -235,5 +235,5 @@ def test_what_is_not_a_table_of_texts_is_cut(tmp_path, corpus):
 
     saved = corpus.save(tmp_path / "corpus")
     np.testing.assert_array_equal(joined(read_parts(saved, size=33)), corpus.counts.toarray())
-    with pytest.raises(FileNotFoundError, match="there is nothing at"):
+    with pytest.raises(FileNotFoundError, match="no such file or directory"):
         list(read_parts(tmp_path / "nothing"))

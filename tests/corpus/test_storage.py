@@ -102,7 +102,7 @@ def test_strings_come_back(values):
 @pytest.mark.parametrize("ends", [[5], [3, 2, 4], [-1, 4], []])
 def test_strings_that_do_not_fit(ends):
     data = np.frombuffer(b"abcd", dtype=np.uint8)
-    with pytest.raises(ValueError, match="do not fit"):
+    with pytest.raises(ValueError, match="do not match"):
         unpack_strings(data, np.array(ends, dtype=np.int64))
 
 

@@ -24,7 +24,7 @@ def test_equals_count_vectorizer_for_any_blocks(texts, block, ngram_range):
     try:
         expected = reference.fit_transform(texts)
     except ValueError:
-        with pytest.raises(ValueError, match="no document has a single word"):
+        with pytest.raises(ValueError, match="no document has any words"):
             builder.finish()
         return
     counts, vocabulary = builder.finish()
@@ -40,7 +40,7 @@ def test_document_frequency_filters_equal_count_vectorizer(texts, min_df, max_df
     try:
         expected = reference.fit_transform(texts)
     except ValueError:
-        with pytest.raises(ValueError, match=r"no word is left|single word|above max_df"):
+        with pytest.raises(ValueError, match=r"no word is left|any words|above max_df"):
             count_texts(texts, min_df=min_df, max_df=max_df)
         return
     counts, vocabulary = count_texts(texts, min_df=min_df, max_df=max_df)
@@ -70,9 +70,9 @@ def test_given_vocabulary_keeps_its_order_and_counts_nothing_else():
     counts, vocabulary = count_texts(["cat dog cat", "emu"], vocabulary=["dog", "ape", "cat"])
     assert list(vocabulary) == ["dog", "ape", "cat"]
     assert counts.toarray().tolist() == [[1, 0, 2], [0, 0, 0]]
-    with pytest.raises(ValueError, match="stays as it is"):
+    with pytest.raises(ValueError, match="is not filtered"):
         count_texts(["cat"], vocabulary=["cat"], min_df=2)
-    with pytest.raises(ValueError, match="every word once"):
+    with pytest.raises(ValueError, match="no duplicates"):
         count_texts(["cat"], vocabulary=["cat", "cat"])
 
 

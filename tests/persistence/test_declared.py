@@ -95,7 +95,7 @@ LIES = {
 @pytest.mark.parametrize(("name", "path", "wrong"), LIES.values(), ids=LIES)
 def test_parts_that_do_not_fit(name, path, wrong, tmp_path):
     lie = rewritten(tmp_path / "lie.bursty", fixture(name), lambda model: put(model, *path, to=wrong(model)))
-    with pytest.raises(ValueError, match="its parts do not fit"):
+    with pytest.raises(ValueError, match="its parts do not match"):
         bursty.load(lie)
 
 

@@ -1,8 +1,8 @@
-"""The command line: arguments go to the public functions of the library, what these give to the terminal and to files.
+"""The command line: passes arguments to the public functions of the library, and their results to terminal and files.
 
-There is no mathematics here. `app` names the verbs; `options` are those that verbs share; `delivery` puts results on
-stdout and into a folder, all or nothing; `main` turns errors into one line and an exit code. Modules import the
-library inside their functions, so that ``bursty --help`` is quick.
+There is no mathematics here. `app` lists the verbs; `options` holds the options they share; `results` prints results to
+stdout and writes them to a folder, all or nothing; `main` turns errors into one line and an exit code. Modules import
+the library inside their functions, so that ``bursty --help`` is quick.
 
 This folder may import everything else of the package; nothing imports it.
 """

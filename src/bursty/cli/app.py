@@ -1,4 +1,4 @@
-"""The verbs, by name, and two examples for each."""
+"""The verbs, each with two examples in its help."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _root(
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Output directory.")] = Path("report"),
 ) -> None:
-    """See it work: presidents' speeches over two centuries, and two pages."""
+    """See an example: two centuries of presidential speeches, and two reports."""
     from bursty import demo as story
 
     story.main(out)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bursty.cli.delivery import Delivery
 from bursty.cli.evaluation import evaluate_classes
 from bursty.cli.examples import epilog
 from bursty.cli.groups import Command, Group, verb
 from bursty.cli.messages import phase, say
 from bursty.cli.options import Family, Fitting, ModelArgument, Output, PathArgument, Reading, Report
 from bursty.cli.reading_models import document_table, inferred_columns, load, read_for
+from bursty.cli.results import Results
 
 if TYPE_CHECKING:
     from bursty.corpus import Corpus
@@ -27,18 +27,18 @@ def train(
     page: Report,
     family: Family = "dcm",
     method: Annotated[
-        str | None, typer.Option("--method", metavar="NAME", help="A method of the papers, such as C-DCM.")
+        str | None, typer.Option("--method", metavar="NAME", help="Method from the papers, such as C-DCM.")
     ] = None,
     hold_out: Annotated[
-        float, typer.Option("--hold-out", min=0.0, max=0.9, metavar="SHARE", help="Documents kept for measuring.")
+        float, typer.Option("--hold-out", min=0.0, max=0.9, metavar="SHARE", help="Share of the documents to hold out.")
     ] = 0.2,
 ) -> None:
-    """Learn classes from documents that have them, and measure on others.
+    """Train a classifier on labelled documents, and evaluate it on others.
 
-    A share of the documents is held out: measures, tables and report are about
-    these. With --hold-out 0 the model learns from every document.
+    Part of the documents is held out: measures, tables and report describe
+    these. With --hold-out 0 the model is trained on every document.
     """
-    with Delivery("classify train", output, report=page.report) as results:
+    with Results("classify train", output, report=page.report) as results:
         corpus = reading.read(path)
         check_classes(corpus, path)
         results.describe(path, corpus, reading, fitting.seed, family=family, method=method, hold_out=hold_out)
@@ -55,18 +55,18 @@ def train(
 
 
 def predict(model: ModelArgument, path: PathArgument, reading: Reading, output: Output) -> None:
-    """Say which class new documents have."""
+    """Predict the classes of new documents."""
     saved = load(model, "classes")
-    with Delivery("classify predict", output) as results:
+    with Results("classify predict", output) as results:
         corpus = read_for(saved, path, reading)
         results.describe(path, corpus, reading, model=str(model))
         results.tables.append(document_table(corpus, inferred_columns(saved.model, corpus)))
 
 
 def evaluate(model: ModelArgument, path: PathArgument, reading: Reading, output: Output) -> None:
-    """Compare the classes a model gives with those the documents have."""
+    """Compare predicted classes with known ones."""
     saved = load(model, "classes")
-    with Delivery("classify evaluate", output) as results:
+    with Results("classify evaluate", output) as results:
         corpus = read_for(saved, path, reading)
         check_classes(corpus, path)
         results.describe(path, corpus, reading, model=str(model))
@@ -75,16 +75,16 @@ def evaluate(model: ModelArgument, path: PathArgument, reading: Reading, output:
 
 
 def check_classes(corpus: Corpus, path: Path) -> None:
-    """Refuse documents without classes, with the way out."""
+    """Raise an error for documents without classes, saying how to provide them."""
     if corpus.label_names is None:
         raise ValueError(
             f"the documents of {path} have no classes: name the column with --label, give a file with --labels, "
-            "or put them in a folder for each class"
+            "or put the documents into one folder per class"
         )
 
 
 def targets(corpus: Corpus) -> Any:
-    """Classes as the classifier takes them: names, or sets of names."""
+    """Classes in the form that the classifier takes: names, or sets of names."""
     import numpy as np
 
     names = np.asarray(corpus.label_names)
@@ -103,31 +103,33 @@ def _classifier(family: str, method: str | None, jobs: int | None) -> Any:
 
 
 def _split(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, Corpus | None]:
-    """What is learned from, and what is held out; documents without a class are neither."""
+    """Training and held-out documents; documents without a class are in neither."""
     import numpy as np
 
     from bursty.corpus.splitting import split_rows
 
     if corpus.labels is not None and (corpus.labels < 0).any():
-        say(f"{int((corpus.labels < 0).sum()):,} documents without a class are left out")
+        say(f"{int((corpus.labels < 0).sum()):,} documents without a class are ignored")
         corpus = corpus.select(corpus.labels >= 0)
     if not share:
         return corpus, None
     labels = None if corpus.labels is None else np.asarray(corpus.labels)
     learned, held = split_rows(len(corpus), share, None, labels, seed)
     if labels is not None:
-        # A class whose only documents would be held out could not be learned.
+        # A class whose documents were all held out could not be learned.
         alone = ~np.isin(labels[held], labels[learned])
         learned, held = np.sort(np.append(learned, held[alone])), held[~alone]
     if not len(held):
-        say("too few documents to hold any out: the model learns from all of them, and nothing is measured")
+        say("too few documents to hold any out: the model is trained on all of them and not evaluated")
         return corpus, None
     return corpus.select(learned), corpus.select(held)
 
 
 def make_app() -> typer.Typer:
     """The three verbs."""
-    app = typer.Typer(cls=Group, no_args_is_help=True, help="Learn classes of documents, and give them to new ones.")
+    app = typer.Typer(
+        cls=Group, no_args_is_help=True, help="Train a classifier, and predict the classes of new documents."
+    )
     for function in (train, predict, evaluate):
         app.command(cls=Command, epilog=epilog(f"classify {function.__name__}"))(verb(function))
     return app

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bursty.cli.delivery import Delivery
 from bursty.cli.messages import say
-from bursty.cli.options import FAMILY_HELP, Fitting, Lasting, Output, PathArgument, Reading, Report
+from bursty.cli.options import FAMILY_HELP, Checkpointing, Fitting, Output, PathArgument, Reading, Report
 from bursty.cli.reading_models import cluster_table, document_table, word_table
+from bursty.cli.results import Results
 from bursty.cli.tables import Table
 
 if TYPE_CHECKING:
     from bursty.corpus import Corpus, ShardedCorpus
 
-# Clusters where nobody said how many: enough to see something, few enough to read.
+# Default number of clusters: enough to see structure, few enough to read.
 _USUAL = 8
 _LEAST_FOR_AUTO = 6
 
@@ -25,33 +25,35 @@ def cluster(
     path: PathArgument,
     reading: Reading,
     fitting: Fitting,
-    lasting: Lasting,
+    checkpointing: Checkpointing,
     output: Output,
     page: Report,
     k: Annotated[
-        str | None, typer.Option("--k", metavar="N|auto", help="Number of clusters, 8 if not given; auto looks for it.")
+        str | None, typer.Option("--k", metavar="N|auto", help="Number of clusters, 8 by default; auto selects it.")
     ] = None,
     family: Annotated[str, typer.Option("--family", metavar="NAME", help=f"auto, {FAMILY_HELP}")] = "auto",
     init: Annotated[
-        str, typer.Option("--init", metavar="NAME", help="Start: auto, lsa, hellinger, kmeans, or perturb.")
+        str, typer.Option("--init", metavar="NAME", help="Initialisation: auto, lsa, hellinger, kmeans or perturb.")
     ] = "auto",
-    starts: Annotated[int, typer.Option("--starts", min=1, metavar="N", help="Runs; the best one is kept.")] = 1,
+    starts: Annotated[int, typer.Option("--starts", min=1, metavar="N", help="Number of runs; the best is kept.")] = 1,
 ) -> None:
-    """Put documents into groups that use the same words."""
+    """Cluster documents that use the same words."""
     chosen = _number_of_clusters(k)
-    with Delivery("cluster", output, report=page.report) as results:
+    with Results("cluster", output, report=page.report) as results:
         corpus = _read_several(reading, path)
         n_components = min(_USUAL, len(corpus) // 2) if chosen is None else chosen
         if n_components == "auto" and len(corpus) < _LEAST_FOR_AUTO:
-            raise ValueError(f"{path} has {len(corpus)} documents, too few for --k auto: say how many, such as --k 2")
+            raise ValueError(
+                f"{path} has {len(corpus)} documents, too few for --k auto: give the number, such as --k 2"
+            )
         from bursty.models.mixture import Mixture
 
         results.describe(path, corpus, reading, fitting.seed, k=n_components, family=family, init=init, starts=starts)
         if n_components == "auto":
-            say("looking for the number of clusters; --k N would save this time")
+            say("selecting the number of clusters; --k N sets it and saves this time")
         elif chosen is None:
-            say(f"{n_components} clusters; --k N makes another number, --k auto looks for it")
-        run = fitting.parameters() | lasting.parameters()
+            say(f"{n_components} clusters; --k N sets another number, --k auto selects one")
+        run = fitting.parameters() | checkpointing.parameters()
         model = Mixture(n_components, family=family, init=init, n_init=starts, **run).fit(corpus)
         results.facts |= {
             "clusters": len(model.weights_),
@@ -68,30 +70,31 @@ def discover(
     path: PathArgument,
     reading: Reading,
     fitting: Fitting,
-    lasting: Lasting,
+    checkpointing: Checkpointing,
     output: Output,
     page: Report,
     max_k: Annotated[
         int | None,
-        typer.Option("--max-k", min=1, metavar="N", help="Most clusters there can be."),
+        typer.Option("--max-k", min=1, metavar="N", help="Upper bound on the number of clusters."),
     ] = None,
     family: Annotated[
         str,
-        typer.Option("--family", metavar="NAME", help="dcm, or multinomial; auto is dcm, but for the paper's sampler."),
+        typer.Option("--family", metavar="NAME", help="dcm or multinomial; auto is dcm, except with --sampler paper."),
     ] = "auto",
-    sampler: Annotated[str, typer.Option("--sampler", metavar="NAME", help="collapsed, or paper.")] = "collapsed",
+    sampler: Annotated[str, typer.Option("--sampler", metavar="NAME", help="collapsed or paper.")] = "collapsed",
     iterations: Annotated[
-        int | None, typer.Option("--iterations", min=2, metavar="N", help="Sweeps; half of them count.")
+        int | None,
+        typer.Option("--iterations", min=2, metavar="N", help="Number of sweeps; the first half is burn-in."),
     ] = None,
 ) -> None:
-    """Find clusters, how many there are, and the words that tell them apart."""
-    with Delivery("discover", output, report=page.report) as results:
+    """Find clusters, their number, and their discriminative words."""
+    with Results("discover", output, report=page.report) as results:
         corpus = _read_several(reading, path)
         from bursty.models.dpmfs import DPMFS
 
         chosen: dict[str, Any] = {} if iterations is None else {"n_iter": iterations, "burn_in": iterations // 2}
         results.describe(path, corpus, reading, fitting.seed, max_k=max_k, family=family, sampler=sampler, **chosen)
-        chosen |= fitting.parameters() | lasting.parameters()
+        chosen |= fitting.parameters() | checkpointing.parameters()
         model = DPMFS(max_k, family=family, sampler=sampler, **chosen).fit(corpus)
         results.facts |= {
             "clusters": int(model.n_clusters_),
@@ -111,14 +114,14 @@ def _read_several(reading: Reading, path: Path) -> Corpus | ShardedCorpus:
 
 
 def _tables(model: Any, corpus: Corpus | ShardedCorpus) -> list[Table]:
-    """Clusters, documents, words. Documents are where the fit has them."""
+    """Tables of clusters, documents and words; documents are assigned as in the fit."""
     columns = {"cluster": model.labels_, "probability": model.probabilities_}
     return [cluster_table(model), document_table(corpus, columns, shown=False), word_table(model, "cluster")]
 
 
 def _numbers_tried(selection: Any) -> Table:
     columns = {"k": selection.ks, "score": selection.scores, "standard_error": selection.standard_errors}
-    return Table("numbers_tried", columns, "Log-likelihood of documents left out, for each number of clusters")
+    return Table("numbers_tried", columns, "Held-out log-likelihood, by number of clusters")
 
 
 def _chosen_words(model: Any, corpus: Corpus | ShardedCorpus) -> Table:
@@ -134,5 +137,5 @@ def _number_of_clusters(k: str | None) -> int | str | None:
     if k is None or k == "auto":
         return k
     if not k.isdecimal() or int(k) < 1:
-        raise ValueError(f"--k is a whole number above 0, or auto, not {k!r}")
+        raise ValueError(f"--k must be a positive integer or auto, not {k!r}")
     return int(k)

@@ -1,4 +1,4 @@
-"""`bursty compare`: which model describes the documents of this corpus best?"""
+"""`bursty compare`: which model describes the documents of a corpus best?"""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bursty.cli.delivery import Delivery
 from bursty.cli.messages import interrupts, phase
 from bursty.cli.options import Fitting, Output, PathArgument, Reading
+from bursty.cli.results import Results
 from bursty.cli.tables import Table
 from bursty.cli.topics import TOPICS, topic_model
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bursty.corpus import Corpus
 
 _LEAST = 8
-# Whether words come in bursts is read from these two.
+# The verdict on burstiness compares these two.
 _PLAIN, _BURSTY = "multinomial", "dcm"
 
 
@@ -27,14 +27,17 @@ def compare(
     reading: Reading,
     fitting: Fitting,
     output: Output,
-    k: Annotated[int, typer.Option("--k", min=1, metavar="N", help="Topics of LDA and DCMLDA.")] = 10,
+    k: Annotated[int, typer.Option("--k", min=1, metavar="N", help="Number of topics of LDA and DCMLDA.")] = 10,
     hold_out: Annotated[
-        float, typer.Option("--hold-out", min=0.05, max=0.9, metavar="SHARE", help="Documents to compare on.")
+        float,
+        typer.Option("--hold-out", min=0.05, max=0.9, metavar="SHARE", help="Share of the documents to hold out."),
     ] = 0.2,
-    iterations: Annotated[int, typer.Option("--iterations", min=1, metavar="N", help="Of the topic models.")] = 100,
+    iterations: Annotated[
+        int, typer.Option("--iterations", min=1, metavar="N", help="Iterations of the topic models.")
+    ] = 100,
 ) -> None:
-    """Compare all families and topic models on documents they have not seen."""
-    with Delivery("compare", output) as results:
+    """Compare all families and topic models on held-out documents."""
+    with Results("compare", output) as results:
         corpus = reading.read(path)
         if len(corpus) < _LEAST:
             raise ValueError(f"{path} has {len(corpus)} documents: a comparison needs at least {_LEAST}")
@@ -51,7 +54,7 @@ def compare(
 
 
 def _split(corpus: Corpus, path: Path, share: float, seed: int) -> tuple[Corpus, Corpus]:
-    """Learned from and compared on; words that only the latter have are left out, so that no model must guess them."""
+    """Training and held-out documents; words found only in the latter are dropped, as no model could predict them."""
     learned, held = corpus.drop_empty().split(test_size=share, random_state=seed)
     seen = learned.counts.sum(axis=0) > 0
     learned, held = learned.select_words(seen), held.select_words(seen).drop_empty()
@@ -61,7 +64,7 @@ def _split(corpus: Corpus, path: Path, share: float, seed: int) -> tuple[Corpus,
 
 
 def _models(k: int, iterations: int, fitting: Fitting) -> dict[str, Callable[[Corpus, Corpus], float]]:
-    """Functions from two corpora to the perplexity of the second."""
+    """Functions of a training and a test corpus that return the perplexity of the latter."""
     from bursty.families import FAMILIES
 
     def family(name: str) -> Callable[[Corpus, Corpus], float]:
@@ -90,11 +93,11 @@ def _ranking(found: dict[str, float]) -> Table:
         "log_likelihood_per_word": [-math.log(found[name]) for name in order],
         "against_multinomial": [found[name] / found[_PLAIN] - 1.0 for name in order],
     }
-    return Table("models", columns, "Documents not seen before: the lower the perplexity, the better")
+    return Table("models", columns, "Perplexity of held-out documents (lower is better)")
 
 
 def verdict(found: dict[str, float]) -> str:
-    """What the numbers say, in words."""
+    """The comparison in words."""
     best = min(found, key=found.__getitem__)
     gain = 1.0 - found[_BURSTY] / found[_PLAIN]
     if gain > 0.02:
@@ -102,7 +105,7 @@ def verdict(found: dict[str, float]) -> str:
     elif gain > -0.02:
         bursts = "Words hardly come in bursts here: the DCM and the multinomial describe the documents equally well."
     else:
-        bursts = "Words come in no bursts here: the multinomial describes the documents better than the DCM."
+        bursts = "Words do not come in bursts here: the multinomial describes the documents better than the DCM."
     alone = min(perplexity for name, perplexity in found.items() if name not in TOPICS)
     topics = min(found[name] for name in TOPICS) / alone - 1.0
     if topics < -0.02:

@@ -1,4 +1,4 @@
-"""`bursty import` and `bursty info`: documents into one file, and what is in a file."""
+"""`bursty import` writes documents to one file; `bursty info` describes a file."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bursty.cli.delivery import Delivery
 from bursty.cli.messages import phase, say
 from bursty.cli.options import Output, PathArgument, Reading
+from bursty.cli.results import Results
 from bursty.cli.tables import Table
 
 if TYPE_CHECKING:
@@ -22,26 +22,26 @@ def import_(
     path: PathArgument,
     reading: Reading,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="PATH's name with .bcorpus if not given.")
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Default: name of PATH with .bcorpus.")
     ] = None,
     shards: Annotated[
-        bool, typer.Option("--shards", help="A folder of shards instead, for more than fits into memory.")
+        bool, typer.Option("--shards", help="Write a folder of shards, for corpora larger than memory.")
     ] = False,
 ) -> None:
-    """Read documents and keep them, counted, in one corpus file.
+    """Read documents and save their word counts to one corpus file.
 
-    Every verb reads raw input itself; a corpus file is read at once, and is
-    the same for everybody. With --shards, tables are read a part at a time,
-    and cluster and topics take the folder without loading it.
+    Every verb also reads raw input; a corpus file loads faster, and gives
+    everyone the same counts. With --shards, tables are read in parts, and
+    cluster and topics work on the folder without loading it.
     """
     if shards:
         _import_shards(path, reading, out if out is not None else Path(f"{_stem(path)}.bshards"))
         return
     target = out if out is not None else Path(f"{_stem(path)}.bcorpus")
     if target.is_dir():
-        raise IsADirectoryError(f"--out is a file here, and {target} is a folder: give a name such as corpus.bcorpus")
+        raise IsADirectoryError(f"--out must be a file, but {target} is a folder: give a name such as corpus.bcorpus")
     if target.exists() and path.exists() and target.samefile(path):
-        raise ValueError(f"{target} would replace what it is made from: choose another name with --out")
+        raise ValueError(f"{target} would overwrite its own input: choose another name with --out")
     corpus = reading.read(path)
     with phase("writing"):
         print(corpus.save(target))
@@ -51,7 +51,7 @@ def _import_shards(path: Path, reading: Reading, target: Path) -> None:
     from bursty.corpus import read_parts, write_shards
 
     if target.suffix != ".bshards":
-        raise ValueError(f"a folder of shards has a name that ends in .bshards, and {target} does not")
+        raise ValueError(f"the name of a folder of shards must end in .bshards, not {target.name}")
     with reading.in_options(), phase(f"reading {path.name} and writing shards"):
         written = write_shards(target, read_parts(path, reading.input_format, **reading.given()))
     n_shards = "1 shard" if len(written.shards) == 1 else f"{len(written.shards):,} shards"
@@ -61,15 +61,15 @@ def _import_shards(path: Path, reading: Reading, target: Path) -> None:
 
 def info(
     path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="A corpus file, raw input, or a saved model.", readable=False)
+        Path, typer.Argument(metavar="PATH", help="Corpus file, raw input or saved model.", readable=False)
     ],
     reading: Reading,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Say what is in a corpus, raw input or a saved model."""
+    """Describe a corpus, raw input or a saved model."""
     from bursty.storage import is_container
 
-    with Delivery("info", Output(as_json=as_json)) as results:
+    with Results("info", Output(as_json=as_json)) as results:
         if path.is_dir() and (path / "model.bursty").is_file():
             path = path / "model.bursty"
         if path.is_file() and (path.suffix == ".bursty" or is_container(path, "model")):
@@ -83,7 +83,7 @@ def _stem(path: Path) -> str:
     return name.split(".")[0] or name
 
 
-def _describe_corpus(path: Path, reading: Reading, results: Delivery) -> None:
+def _describe_corpus(path: Path, reading: Reading, results: Results) -> None:
     corpus = reading.read(path)
     results.describe(path, corpus, reading)
     results.facts |= corpus.describe().as_dict()
@@ -97,7 +97,7 @@ def _describe_corpus(path: Path, reading: Reading, results: Delivery) -> None:
 
 
 def _bursty_words(corpus: Corpus) -> Table:
-    """Words repeated most where they occur, among those of several documents and not of most."""
+    """The words repeated most within documents, without very rare and very common words."""
     import numpy as np
 
     from bursty.metrics import burstiness
@@ -113,16 +113,16 @@ def _bursty_words(corpus: Corpus) -> Table:
         "documents": documents[best],
         "times_where_it_occurs": np.sort(-per_word, kind="stable")[:_BURSTY_WORDS] * -1.0,
     }
-    return Table("bursty_words", columns, "Words that come in the largest bursts")
+    return Table("bursty_words", columns, "Burstiest words")
 
 
 def _problems(corpus: Corpus) -> list[str]:
-    """What a person should know before they trust results."""
+    """Problems of the corpus that affect results."""
     about, found = corpus.describe(), []
     if about.empty_documents:
-        found.append(f"{about.empty_documents:,} documents have no words; they keep their row and say nothing")
+        found.append(f"{about.empty_documents:,} documents have no words; their rows are kept but carry no information")
     if about.documents < 20:
-        found.append(f"{about.documents} documents are few: clusters and topics of so few mean little")
+        found.append(f"{about.documents} documents are few: clusters and topics will not be reliable")
     if about.tokens and about.burstiness < 1.05:
         found.append("words hardly ever repeat within a document: bursty models have nothing to gain here")
     if corpus.labels is not None and (corpus.labels < 0).any():
@@ -130,7 +130,7 @@ def _problems(corpus: Corpus) -> list[str]:
     return found
 
 
-def _describe_model(path: Path, results: Delivery) -> None:
+def _describe_model(path: Path, results: Results) -> None:
     from bursty.persistence import read
 
     saved = read(path)

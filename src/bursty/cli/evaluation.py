@@ -1,28 +1,28 @@
-"""Measures of clusters and classes against the labels that documents have, as facts and tables."""
+"""Evaluation of clusters and classes against known labels, as facts and tables."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from bursty.cli.delivery import Delivery
 from bursty.cli.messages import say
+from bursty.cli.results import Results
 from bursty.cli.tables import Table
 
 if TYPE_CHECKING:
     from bursty.corpus import Corpus
 
 
-def evaluate_classes(model: Any, corpus: Corpus, results: Delivery) -> None:
-    """How often the classifier is right, class by class, and what it takes for what."""
+def evaluate_classes(model: Any, corpus: Corpus, results: Results) -> None:
+    """Accuracy, measures per class, and the most frequent confusions of a classifier."""
     if corpus.is_multilabel:
         _evaluate_sets(model, corpus, results)
     else:
         _evaluate_single(model, corpus, results)
 
 
-def evaluate_clusters(labels: Any, corpus: Corpus, results: Delivery) -> None:
-    """How well clusters agree with the labels, which they have never seen."""
+def evaluate_clusters(labels: Any, corpus: Corpus, results: Results) -> None:
+    """Agreement of clusters with labels that the fit did not see."""
     import numpy as np
 
     from bursty.metrics import match_clusters, mutual_information, normalized_mutual_information
@@ -44,7 +44,7 @@ def evaluate_clusters(labels: Any, corpus: Corpus, results: Delivery) -> None:
     results.tables.append(_pairs("contingency", {"cluster": found, "label": truth}))
 
 
-def _evaluate_single(model: Any, corpus: Corpus, results: Delivery) -> None:
+def _evaluate_single(model: Any, corpus: Corpus, results: Results) -> None:
     import numpy as np
     from sklearn.metrics import accuracy_score, log_loss, precision_recall_fscore_support
 
@@ -52,7 +52,7 @@ def _evaluate_single(model: Any, corpus: Corpus, results: Delivery) -> None:
     truth, names = np.asarray(known.label_names)[known.labels], model.classes_.astype(str)
     strange = sorted(set(truth) - set(names))
     if strange:
-        raise ValueError(f"the model knows no class {strange[0]!r}; it knows {', '.join(names[:8])}")
+        raise ValueError(f"the model has no class {strange[0]!r}; its classes are {', '.join(names[:8])}")
     proba = model.predict_proba(known)
     found = names[proba.argmax(axis=1)]
     precision, recall, f1, support = precision_recall_fscore_support(truth, found, labels=names, zero_division=0.0)
@@ -65,7 +65,7 @@ def _evaluate_single(model: Any, corpus: Corpus, results: Delivery) -> None:
     results.tables += [Table("classes", columns, "Classes"), _pairs("confusions", {"class": truth, "taken_for": found})]
 
 
-def _evaluate_sets(model: Any, corpus: Corpus, results: Delivery) -> None:
+def _evaluate_sets(model: Any, corpus: Corpus, results: Results) -> None:
     import numpy as np
     from sklearn.metrics import precision_recall_fscore_support
 
@@ -74,7 +74,7 @@ def _evaluate_sets(model: Any, corpus: Corpus, results: Delivery) -> None:
     names, known = model.classes_.astype(str), [str(name) for name in corpus.label_names]  # type: ignore[union-attr]  # checked before
     strange = set(known) - set(names)
     if strange:
-        say(f"{len(strange)} classes are not known to the model and are left out, such as {min(strange)!r}")
+        say(f"{len(strange)} classes are unknown to the model and are ignored, such as {min(strange)!r}")
     table = corpus.label_matrix.toarray()  # type: ignore[union-attr]  # checked before
     nobody = np.zeros(len(corpus), dtype=table.dtype)
     truth = np.column_stack([table[:, known.index(name)] if name in known else nobody for name in names])
@@ -91,7 +91,7 @@ def _evaluate_sets(model: Any, corpus: Corpus, results: Delivery) -> None:
 
 
 def _pairs(name: str, sides: dict[str, Any]) -> Table:
-    """How many documents have each pair of names; pairs of equal names, where nothing is wrong, are left out."""
+    """Number of documents with each pair of names, without pairs of equal names (correct predictions)."""
     import numpy as np
 
     (first, left), (second, right) = sides.items()

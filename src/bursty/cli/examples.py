@@ -1,7 +1,7 @@
-"""Two examples for each verb, shown at the end of its help and run by the tests.
+"""Two examples per verb, shown at the end of its help and run by the tests.
 
-They speak of `mails/`, a folder of texts with a folder for each class; `news.csv`, a table with the columns `text` and
-`label`; and the folder `found`, which earlier examples have made.
+They use `mails/`, a folder of texts with one folder per class; `news.csv`, a table with the columns `text` and
+`label`; and the folder `found`, which is written by earlier examples.
 """
 
 from __future__ import annotations
@@ -39,5 +39,5 @@ EXAMPLES: dict[str, tuple[str, str]] = {
 
 
 def epilog(verb: str) -> str:
-    """The examples as the end of a help text; typer makes one line of what stands between empty lines."""
+    """The examples as the end of a help text; typer joins lines that have no empty line between them."""
     return "\n\n".join(("Examples:", *EXAMPLES[verb]))

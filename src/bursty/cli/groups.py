@@ -1,7 +1,7 @@
 """Options declared once for many verbs.
 
 A group is a dataclass whose fields are annotated as typer options. A verb takes the group as one parameter; `verb`
-shows typer the fields instead, and puts them together again when the verb is called.
+shows typer the fields instead, and assembles the group when the verb is called.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import typer
 
 
 class _FlagsWithoutType:
-    """Help in which a flag has no type: ``--json``, not ``--json <bool>``."""
+    """Mixin for help in which flags have no type: ``--json``, not ``--json <bool>``."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters of a command, ``--help`` among them."""
+        """The parameters of a command, including ``--help``."""
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of the command it is mixed into
         for parameter in params:
             if getattr(parameter, "is_flag", False) and parameter.metavar is None:
@@ -33,11 +33,11 @@ class Command(_FlagsWithoutType, typer.core.TyperCommand):
 
 
 class Group(_FlagsWithoutType, typer.core.TyperGroup):
-    """Verbs under one name."""
+    """A verb with subcommands."""
 
 
 def verb(function: Callable[..., None]) -> Callable[..., None]:
-    """The function with the options of its groups in the place of the groups."""
+    """The function with each group replaced by its options."""
     hints = typing.get_type_hints(function, include_extras=True)
     groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     parameters = []

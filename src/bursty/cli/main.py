@@ -4,7 +4,7 @@
 |---|---|
 | 0 | done |
 | 1 | failed: the disk is full, memory ran out, a bug |
-| 2 | the arguments or the input are not right; one line on stderr says what to do |
+| 2 | invalid arguments or input; one line on stderr says what to do |
 | 130, 143, 129 | stopped: Ctrl-C, SIGTERM, SIGHUP |
 """
 
@@ -17,14 +17,14 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
-from bursty.cli.delivery import COMMAND
 from bursty.cli.messages import interrupts, plain_warnings, printable
+from bursty.cli.results import COMMAND
 
 _INPUT_ERRORS = (ValueError, TypeError, FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
 
 
 def main() -> NoReturn:
-    """Run the arguments of this process and end it."""
+    """Run the command line of this process, and exit."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # standard streams have it
     code = run(sys.argv[1:])
@@ -36,7 +36,7 @@ def main() -> NoReturn:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run these arguments; the exit code."""
+    """Run these arguments and return the exit code."""
     debug = "--debug" in arguments
     COMMAND.set(shlex.join(["bursty", *arguments]))
     try:
@@ -71,7 +71,7 @@ def _call(arguments: list[str]) -> int:
 
 
 def _explain(error: Exception) -> int:
-    """One line, and the exit code."""
+    """Print an error in one line, and return the exit code."""
     if hasattr(error, "format_message"):
         return _explain_usage(error)
     if isinstance(error, OSError) and error.strerror:
@@ -83,7 +83,7 @@ def _explain(error: Exception) -> int:
         _complain(text)
         return 2
     if isinstance(error, MemoryError):
-        text = "memory ran out: fewer words (--min-df) or documents need less"
+        text = "out of memory: reduce the number of words (--min-df) or of documents"
     elif not isinstance(error, OSError):
         text = f"{type(error).__name__}: {text} (--debug shows where)"
     _complain(f"failed: {text}")
@@ -91,7 +91,7 @@ def _explain(error: Exception) -> int:
 
 
 def _explain_usage(error: Exception) -> int:
-    """What typer says about arguments; without any, the help is shown and that is all."""
+    """Print typer's error about the arguments; without arguments only the help is shown."""
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
         return 2
@@ -105,5 +105,5 @@ def _complain(text: str) -> None:
 
 
 def _close_stdout() -> None:
-    """Whoever read our output has gone: let the rest of it go nowhere, in silence."""
+    """The reader of our output has closed the pipe: discard the rest without an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""What is said to the person at the terminal, on stderr: notes, warnings, bars; never results."""
+"""Messages to the user, on stderr: notes, warnings and progress bars, never results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNSAFE_JSON = re.compile(f"[{_STEERING}]")
 
 
 def printable(text: str) -> str:
-    """The text without what would steer a terminal: control characters and changes of direction are spelled out."""
+    """The text safe for a terminal: control characters and changes of writing direction are escaped."""
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
@@ -32,20 +32,20 @@ def as_json(value: Any, indent: int | None = None) -> str:
 
 
 def say(text: str) -> None:
-    """One line on stderr."""
+    """Print one line to stderr."""
     print(printable(text), file=sys.stderr, flush=True)
 
 
 @contextmanager
 def phase(description: str) -> Iterator[None]:
-    """A bar while something of unknown length goes on."""
+    """A progress bar for a step of unknown length."""
     with progress(description, None, True):
         yield
 
 
 @contextmanager
 def plain_warnings() -> Iterator[None]:
-    """Warnings of the library as single lines, each once."""
+    """Print each warning of the library once, in one line."""
     heard: list[str] = []
 
     def show(message: Any, *_: Any, **__: Any) -> None:
@@ -63,7 +63,7 @@ def plain_warnings() -> Iterator[None]:
 
 
 class Interrupts:
-    """Remembers Ctrl-C and a request to end: some fits stop early and give what they have, and the verb must stop too.
+    """Remembers Ctrl-C and termination signals, because some fits catch them and return early; the verb must stop too.
 
     SIGTERM (from ``kill``, batch systems, containers) and SIGHUP (a terminal that closes) clean up as Ctrl-C does.
     """
@@ -75,7 +75,7 @@ class Interrupts:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Watch inside this block (in the main thread, which is the one that hears it)."""
+        """Watch for signals inside this block (only the main thread receives them)."""
         self.came = None
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -91,13 +91,13 @@ class Interrupts:
                 signal.signal(number, before[number])
 
     def check(self) -> None:
-        """Stop here if a signal came."""
+        """Raise KeyboardInterrupt if a signal was received."""
         if self.came is not None:
             raise KeyboardInterrupt
 
     @property
     def exit_code(self) -> int:
-        """What a shell expects of a process that a signal ended: 130 after Ctrl-C, 143 after SIGTERM."""
+        """Exit code that shells expect after a signal: 130 for Ctrl-C, 143 for SIGTERM."""
         return 128 + (self.came or signal.SIGINT)
 
     def _hear(self, number: int, frame: FrameType | None) -> None:

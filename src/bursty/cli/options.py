@@ -25,19 +25,19 @@ PathArgument = Annotated[
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Saved model: DIR/model.bursty, or DIR.", readable=False)
 ]
-# Written out: to ask `bursty.families.FAMILIES` takes a second, and help is shown at once.
+# Written out, because importing `bursty.families.FAMILIES` takes a second and help should appear at once.
 FAMILY_HELP = "dcm, edcm, multinomial, vonmisesfisher or dirichlet."
 Family = Annotated[str, typer.Option("--family", metavar="NAME", help=FAMILY_HELP)]
 
 
 def number(text: str) -> float:
-    """A count when whole, a share when a fraction."""
+    """An int (number of documents) or, with a decimal point, a float (share of the documents)."""
     value = float(text)
     return int(value) if value == int(value) and "." not in text else value
 
 
 def _of(panel: str) -> Any:
-    """Options that the help shows together, under this title."""
+    """Factory of options that the help shows under one title."""
 
     def option(flag: str, help: str, metavar: str | None = None, **more: Any) -> Any:
         return typer.Option(flag, help=help, metavar=metavar, rich_help_panel=panel, **more)
@@ -50,7 +50,7 @@ _reading, _words, _results = _of("Input"), _of("Words"), _of("Output")
 
 @dataclass(frozen=True)
 class Reading:
-    """How documents are read; the options of `bursty.read_corpus` under the same names."""
+    """How documents are read: the options of `bursty.read_corpus`, by the same names."""
 
     input_format: Annotated[str | None, _reading("--input-format", "Format of PATH; detected by default.", "NAME")] = (
         None
@@ -73,7 +73,7 @@ class Reading:
     encoding: Annotated[str | None, _reading("--encoding", "Encoding of texts; UTF-8 by default.", "NAME")] = None
     vocabulary: Annotated[Path | None, _reading("--vocabulary", "Vocabulary, one word per line.", "FILE")] = None
     labels: Annotated[Path | None, _reading("--labels", "Classes of a count table, one per line.", "FILE")] = None
-    max_memory: Annotated[str | None, _reading("--max-memory", "Let a file grow to SIZE, such as 8GB.", "SIZE")] = None
+    max_memory: Annotated[str | None, _reading("--max-memory", "Memory limit for reading, such as 8GB.", "SIZE")] = None
     transpose: Annotated[bool, _reading("--transpose", "The count table has one row per word.")] = False
     no_texts: Annotated[bool, _reading("--no-texts", "Do not keep texts for excerpts in reports.")] = False
     stop_words: Annotated[
@@ -115,11 +115,11 @@ class Reading:
         return options
 
     def plain(self) -> dict[str, Any]:
-        """The same as values that a saved model can keep."""
+        """The same as plain values, which a saved model can store."""
         return {name: str(value) if isinstance(value, Path) else value for name, value in self.given().items()}
 
     def read(self, path: Path, also: dict[str, Any] | None = None) -> Corpus:
-        """The documents at `path`; `also` are options that hold unless others were given."""
+        """The documents at `path`; the options `also` apply unless overridden on the command line."""
         from bursty.corpus import read_corpus
         from bursty.corpus.read import holds_texts
         from bursty.storage import is_container
@@ -128,7 +128,7 @@ class Reading:
             raise ValueError(f"{path} is a saved model, not documents; 'bursty info {path}' says what is in it")
         if is_shards(path):
             raise ValueError(
-                f"{path} is a folder of shards, which cluster, discover and topics read: give the original here"
+                f"{path} is a folder of shards, which only cluster, discover and topics read: give the original input"
             )
         with self.in_options(), phase(f"reading {path.name or path}"):
             options = {**(also or {}), **self.given()}
@@ -143,21 +143,21 @@ class Reading:
     @staticmethod
     @contextmanager
     def in_options() -> Iterator[None]:
-        """Errors of the library about its parameters, said about the options of the command line."""
+        """Reword the library's errors about parameters in terms of command-line options."""
         try:
             yield
         except ValueError as error:
             raise ValueError(_in_options(str(error))) from error
 
     def open(self, path: Path) -> Corpus | ShardedCorpus:
-        """The documents at `path`, where shards stay on disk."""
+        """The documents at `path`; shards stay on disk."""
         if not is_shards(path):
             return self.read(path)
         from bursty.corpus import ShardedCorpus
 
         if self.given() or self.input_format:
             raise ValueError(
-                f"{path} is a folder of shards, whose words are counted: reading options mean nothing here"
+                f"{path} is a folder of shards, whose words are already counted: reading options do not apply"
             )
         sharded = ShardedCorpus(path)
         tokens = sum(shard.tokens for shard in sharded.shards)
@@ -166,7 +166,7 @@ class Reading:
 
 
 def is_shards(path: Path) -> bool:
-    """Whether it is a folder that ``bursty import --shards`` wrote."""
+    """Whether `path` is a folder written by ``bursty import --shards``."""
     from bursty.storage import recover
 
     if path.suffix == ".bshards":
@@ -175,7 +175,7 @@ def is_shards(path: Path) -> bool:
 
 
 def _in_options(message: str) -> str:
-    """What the library says about its parameters, said about the options of the command line."""
+    """A message of the library with parameters (``min_df=``) replaced by options (``--min-df``)."""
     flags = {field.name: field.name.replace("_", "-") for field in fields(Reading)} | {"format": "input-format"}
     named = re.compile(rf"\b({'|'.join(flags)})=")
     return " ".join(named.sub(lambda match: f"--{flags[match[1]]} ", message).split())
@@ -186,7 +186,7 @@ def _stop_words(which: str) -> Any:
         return which
     path = Path(which)
     if not path.is_file():
-        raise ValueError(f"--stop-words is 'english' or a file with a word a line, and there is no file {which}")
+        raise ValueError(f"--stop-words must be 'english' or a file with one word per line; no such file: {which}")
     return path.read_text(encoding="utf-8").split()
 
 
@@ -200,13 +200,13 @@ class Fitting:
     ] = None
 
     def parameters(self) -> dict[str, Any]:
-        """What the estimator takes."""
+        """The parameters of the estimator."""
         return {"random_state": self.seed, "n_jobs": self.jobs, "verbose": 1}
 
 
 @dataclass(frozen=True)
-class Lasting:
-    """Whether a long fit can be taken up again."""
+class Checkpointing:
+    """Whether an interrupted fit can be resumed."""
 
     checkpoint: Annotated[
         Path | None,
@@ -214,7 +214,7 @@ class Lasting:
     ] = None
 
     def parameters(self) -> dict[str, Any]:
-        """What the estimator takes."""
+        """The parameters of the estimator."""
         return {} if self.checkpoint is None else {"checkpoint": str(self.checkpoint)}
 
 
@@ -232,6 +232,6 @@ class Output:
 
 @dataclass(frozen=True)
 class Report:
-    """Whether a page is written."""
+    """Whether a report is written."""
 
     report: Annotated[bool, _results("--report", "Also write DIR/report.html.")] = False

@@ -1,4 +1,4 @@
-"""`bursty papers`: every table and figure of the papers, the published value beside ours."""
+"""`bursty papers`: every table and figure of the papers, with published and reproduced values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EXAMPLES = {
 app = typer.Typer(
     cls=Group,
     no_args_is_help=True,
-    help="Tables and figures of the five papers: their values, and ours.",
+    help="Reproduce the tables and figures of the five papers.",
     epilog="\n\n".join(("Examples:", _EXAMPLES["list"][0], _EXAMPLES["run"][0])),
 )
 
@@ -35,10 +35,10 @@ app = typer.Typer(
 @app.command("list", cls=Command, epilog="\n\n".join(("Examples:", *_EXAMPLES["list"])))
 def list_entries(
     as_json: Annotated[
-        bool, typer.Option("--json", help="For machines: a list of id, title, runs, where, page.")
+        bool, typer.Option("--json", help="Print JSON: a list of id, title, runs, where, page.")
     ] = False,
 ) -> None:
-    """Name every table and figure."""
+    """List every table and figure."""
     from bursty.papers import entries
     from bursty.papers.comparing import source
 
@@ -58,24 +58,28 @@ def list_entries(
 
 @app.command("run", cls=Command, epilog="\n\n".join(("Examples:", *_EXAMPLES["run"])))
 def run_entries(
-    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="As listed; a paper's name stands for all of its.")],
-    runs: Annotated[int | None, typer.Option(min=1, help="Runs of each method; the paper's number by default.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder for results; runs that are in it are kept.")] = Path("papers-out"),
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time.")] = 1,
-    quick: Annotated[bool, typer.Option("--quick", help="A reduced version, under a minute each.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of the first run; the next run has the next.")] = 0,
+    ids: Annotated[
+        list[str], typer.Argument(metavar="ID...", help="As listed; a paper's name runs all of its entries.")
+    ],
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="Number of runs per method; default: as in the paper.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Output directory; finished runs in it are reused.")] = Path("papers-out"),
+    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel runs.")] = 1,
+    quick: Annotated[bool, typer.Option("--quick", help="Reduced version, under a minute each.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first run; increases by 1 per run.")] = 0,
 ) -> None:
-    """Run tables and figures, and compare with what was published.
+    """Reproduce tables and figures, and compare them with the papers.
 
-    Each gives a CSV, a Markdown table and, where there is a picture, a PNG;
-    summary.md has the papers' claims. Stopped and started again, it goes on.
+    Each entry writes a CSV file, a Markdown table and, for figures, a PNG;
+    summary.md lists the papers' claims. An interrupted run resumes.
     """
     from bursty.papers import choose, run_entry
     from bursty.papers.writing import write_outcome, write_summary
 
     chosen = choose(ids)
     if find_spec("matplotlib") is None:
-        say('no pictures: they need matplotlib (pip install "bursty[report]")')
+        say('no figures: they need matplotlib (pip install "bursty[report]")')
     outcomes = []
     for entry in chosen:
         outcomes.append(run_entry(entry, out, runs=runs, jobs=jobs, quick=quick, seed=seed, report=_reporter(entry.id)))
@@ -88,7 +92,7 @@ def run_entries(
 
 
 def _show(outcome: Outcome) -> None:
-    """The comparison, one line a value."""
+    """Print the comparison, one line per value."""
     from bursty.papers.writing import cells
 
     print(f"{outcome.entry.id}: {outcome.entry.title}")

@@ -1,4 +1,4 @@
-"""What a fitted model says, as tables: for verbs that fit one, and for those that are given one."""
+"""Results of a fitted model as tables, for verbs that fit one and for verbs that load one."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _WORDS = 10
 
 
 def kind_of(model: Any) -> str:
-    """What the model finds: clusters, classes, topics, or (a family) nothing but probabilities."""
+    """Kind of the model: clusters, classes, topics, or (a family) only probabilities."""
     return _KINDS.get(type(model).__name__, "probabilities")
 
 
 def load(path: Path, *kinds: str) -> Saved:
-    """The saved model, which must be of one of these kinds."""
+    """Load a saved model, which must be of one of these kinds."""
     from bursty.persistence import read
     from bursty.storage import recover
 
@@ -38,16 +38,16 @@ def load(path: Path, *kinds: str) -> Saved:
     if path.is_dir() and (path / "model.bursty").is_file():
         path = path / "model.bursty"
     if not path.exists():
-        raise FileNotFoundError(f"there is no saved model at {path}")
+        raise FileNotFoundError(f"no such file or directory: {path}")
     saved = read(path)
     if kinds and kind_of(saved.model) not in kinds:
         name, found = type(saved.model).__name__, kind_of(saved.model)
-        raise ValueError(f"{path} is a {name}, which finds {found}; this verb needs a model of {' or '.join(kinds)}")
+        raise ValueError(f"{path} is a {name}, a model of {found}; this verb needs a model of {' or '.join(kinds)}")
     return saved
 
 
 def read_for(saved: Saved, path: Path, reading: Reading) -> Corpus:
-    """Documents as the model counts them: its way of finding words in texts, and its vocabulary."""
+    """Read documents with the tokenisation and the vocabulary of the model."""
     from bursty.corpus.read import holds_texts
 
     also: dict[str, Any] = {}
@@ -60,16 +60,16 @@ def read_for(saved: Saved, path: Path, reading: Reading) -> Corpus:
     aligned = corpus.align(words)
     tokens, known = int(corpus.counts.sum()), int(aligned.counts.sum())
     if tokens and not known:
-        raise ValueError(f"no word of {path} is known to the model: it was fitted on another vocabulary")
+        raise ValueError(f"no word of {path} is in the vocabulary of the model")
     if tokens > known:
         new = corpus.n_words - len(set(corpus.vocabulary) & set(words))
         unknown = "1 word is" if new == 1 else f"{new:,} words are"
-        say(f"{unknown} not known to the model; {(tokens - known) / tokens:.1%} of the tokens are left out")
+        say(f"{unknown} not in the vocabulary of the model; {(tokens - known) / tokens:.1%} of the tokens are ignored")
     return aligned
 
 
 def cluster_table(model: Any) -> Table:
-    """One row a cluster."""
+    """One row per cluster."""
     words = model.top_words(_WORDS)
     columns: dict[str, Any] = {
         "cluster": range(len(words)),
@@ -77,11 +77,11 @@ def cluster_table(model: Any) -> Table:
         "weight": model.weights_,
         "confidence": model.confidence_,
     }
-    return Table("clusters", {**columns, "words": words}, "Clusters and the words that tell them apart")
+    return Table("clusters", {**columns, "words": words}, "Clusters and their discriminative words")
 
 
 def topic_table(model: Any) -> Table:
-    """One row a topic, the most common first."""
+    """One row per topic, most common first."""
     import numpy as np
 
     share = model.doc_topic_.mean(axis=0)
@@ -90,11 +90,11 @@ def topic_table(model: Any) -> Table:
     columns: dict[str, Any] = {"topic": order, "share": share[order]}
     if hasattr(model, "s_"):
         columns["s"] = model.s_[order]
-    return Table("topics", {**columns, "words": [words[topic] for topic in order]}, "Topics, the most common first")
+    return Table("topics", {**columns, "words": [words[topic] for topic in order]}, "Topics, most common first")
 
 
 def word_table(model: Any, kind: str, n: int = 50) -> Table:
-    """The words of each cluster or topic and their scores, best first."""
+    """Top words of each cluster or topic, with their scores."""
     import numpy as np
 
     scores = model.word_scores()
@@ -111,7 +111,7 @@ def word_table(model: Any, kind: str, n: int = 50) -> Table:
 
 
 def document_table(corpus: Corpus | ShardedCorpus, columns: dict[str, Any], *, shown: bool = True) -> Table:
-    """One row a document: its name, its label where it has one, and what the model says."""
+    """One row per document: its id, its label if known, and the prediction."""
     named: dict[str, Any] = {"id": corpus.ids}
     if corpus.labels is not None and corpus.label_names is not None:
         names = corpus.label_names
@@ -120,11 +120,11 @@ def document_table(corpus: Corpus | ShardedCorpus, columns: dict[str, Any], *, s
 
 
 def inferred_columns(model: Any, corpus: Corpus | ShardedCorpus) -> dict[str, Any]:
-    """What the model says about documents that it may never have seen."""
+    """Predictions for documents, which may be new to the model."""
     from bursty.corpus import Corpus
 
     kind = kind_of(model)
-    with phase("looking at the documents"):
+    with phase("scoring the documents"):
         if kind == "clusters":
             return dict(zip(("cluster", "probability"), model.label_documents(corpus), strict=True))
         if kind == "classes":
@@ -136,7 +136,7 @@ def inferred_columns(model: Any, corpus: Corpus | ShardedCorpus) -> dict[str, An
 
 
 def topic_columns(mixture: Any) -> dict[str, Any]:
-    """The largest topic of each document, and all of them."""
+    """The largest topic of each document, and all topic proportions."""
     shares = {f"topic_{topic}": mixture[:, topic] for topic in range(mixture.shape[1])}
     return {"topic": mixture.argmax(axis=1), "share": mixture.max(axis=1), **shares}
 

@@ -1,4 +1,4 @@
-"""Results as tables: on a terminal, in a pipe, in a file."""
+"""Tables of results, for a terminal, a pipe or a file."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ FORMATS = ("csv", "jsonl", "parquet")
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of equal length, under a name that is its file's and its key in JSON."""
+    """Columns of equal length; the name is that of its file and its key in JSON."""
 
     name: str
     columns: Mapping[str, Any]
     title: str = ""
-    #: Whether people see it; the others are for files and machines.
+    #: Whether it is printed; if False it is only in files and JSON.
     shown: bool = True
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Row by row, as plain Python values."""
+        """Rows of plain Python values."""
         return zip(*([plain(value) for value in column] for column in self.columns.values()), strict=True)
 
     def records(self) -> list[dict[str, Any]]:
-        """A dictionary a row."""
+        """One dictionary per row."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows()]
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: numbers and strings of Python, None for what is not a finite number."""
+    """A value for JSON: Python numbers and strings, None for numbers that are not finite."""
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, Mapping):
@@ -55,7 +55,7 @@ def plain(value: Any) -> Any:
 
 
 def write_table(table: Table, folder: Path, format: str) -> Path:
-    """The table as a file of this format."""
+    """Write the table to a file of this format."""
     path = folder / f"{table.name}.{format}"
     if format == "parquet":
         _write_parquet(table, path)
@@ -71,12 +71,12 @@ def write_table(table: Table, folder: Path, format: str) -> Path:
 
 
 def check_format(format: str) -> None:
-    """Refuse a format that cannot be written, before any work is done."""
+    """Raise an error for a format that cannot be written, before any work is done."""
     if format not in FORMATS:
-        raise ValueError(f"--format is one of {', '.join(FORMATS)}, not {format!r}")
+        raise ValueError(f"--format must be one of {', '.join(FORMATS)}, not {format!r}")
     if format == "parquet":
         try:
-            import pyarrow.parquet  # noqa: F401 - only whether it is there
+            import pyarrow.parquet  # noqa: F401 - only to check that it is installed
         except ImportError:
             raise ValueError("Parquet needs pyarrow: pip install 'bursty[parquet]', or use --format csv") from None
 
@@ -102,7 +102,7 @@ def _for_spreadsheets(value: Any) -> Any:
 
 
 def print_facts(facts: Mapping[str, Any], file: IO[str], terminal: bool) -> None:
-    """Names and values, one a line."""
+    """Print names and values, one per line."""
     width = max((len(name) for name in facts), default=0)
     for name, value in facts.items():
         text = _cell(value, long=not terminal)
@@ -110,7 +110,7 @@ def print_facts(facts: Mapping[str, Any], file: IO[str], terminal: bool) -> None
 
 
 def print_table(table: Table, file: IO[str], terminal: bool, limit: int | None = None) -> None:
-    """A table that fits the terminal; in a pipe, fields with tabs between them."""
+    """Print a table that fits the terminal; in a pipe, tab-separated fields."""
     if not terminal:
         print("\t".join(map(printable, table.columns)), file=file)
         for row in table.rows():
@@ -160,5 +160,5 @@ def _number(value: float) -> str:
 
 
 def spoken(name: str) -> str:
-    """A name for people."""
+    """A name without underscores, for display."""
     return printable(name).replace("_", " ")

@@ -1,4 +1,4 @@
-"""`bursty topics`: what documents are about, several things at once."""
+"""`bursty topics`: topics of documents, several per document."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from bursty.cli.delivery import Delivery
-from bursty.cli.options import Fitting, Lasting, Output, PathArgument, Reading, Report
+from bursty.cli.options import Checkpointing, Fitting, Output, PathArgument, Reading, Report
 from bursty.cli.reading_models import document_table, topic_columns, topic_table, word_table
+from bursty.cli.results import Results
 
 TOPICS = ("dcmlda", "lda")
 
@@ -17,20 +17,22 @@ def topics(
     path: PathArgument,
     reading: Reading,
     fitting: Fitting,
-    lasting: Lasting,
+    checkpointing: Checkpointing,
     output: Output,
     page: Report,
     k: Annotated[int, typer.Option("--k", min=1, metavar="N", help="Number of topics.")] = 10,
-    model: Annotated[str, typer.Option("--model", metavar="NAME", help="dcmlda, or lda.")] = "dcmlda",
-    iterations: Annotated[int, typer.Option("--iterations", min=1, metavar="N", help="At most so many.")] = 200,
+    model: Annotated[str, typer.Option("--model", metavar="NAME", help="dcmlda or lda.")] = "dcmlda",
+    iterations: Annotated[
+        int, typer.Option("--iterations", min=1, metavar="N", help="Maximum number of iterations.")
+    ] = 200,
 ) -> None:
-    """Find topics: each document is a mixture of them."""
+    """Find topics; each document is a mixture of them."""
     if model not in TOPICS:
-        raise ValueError(f"--model is dcmlda or lda, not {model!r}")
-    with Delivery("topics", output, report=page.report) as results:
+        raise ValueError(f"--model must be dcmlda or lda, not {model!r}")
+    with Results("topics", output, report=page.report) as results:
         corpus = reading.open(path)
         results.describe(path, corpus, reading, fitting.seed, k=k, model=model, iterations=iterations)
-        run = fitting.parameters() | lasting.parameters()
+        run = fitting.parameters() | checkpointing.parameters()
         fitted = topic_model(model)(k, n_iter=iterations, **run).fit(corpus)
         results.facts |= {
             "topics": k,
@@ -43,7 +45,7 @@ def topics(
 
 
 def topic_model(name: str) -> Any:
-    """The class of this name."""
+    """The estimator class of this name."""
     from bursty.models.dcmlda import DCMLDA
     from bursty.models.lda import LDA
 

@@ -1,9 +1,8 @@
-"""Documents as counts: the `Corpus`, the readers that make one, and the file that keeps it.
+"""Documents as counts: the `Corpus`, the readers that create one, and its file format.
 
-A document goes through three doors. `read_corpus` finds out what kind of file it has been given and opens it
-in place (`sources`, `formats`); a reader (`folders`, `tables`, `matrices`, `matlab`) hands over texts or
-counts, a block at a time; `text` turns texts into counts. What comes out is a `Corpus`, which `storage` can
-keep in one file without pickle.
+Reading takes three steps. `read_corpus` detects the format of a file and opens it in place (`sources`, `formats`); a
+reader (`folders`, `tables`, `matrices`, `matlab`) yields texts or counts, one block at a time; `text` turns texts into
+counts. The result is a `Corpus`, which `storage` saves to one file without pickle.
 
 This folder may import `bursty.storage`, `bursty.validation` and nothing else of the package.
 """

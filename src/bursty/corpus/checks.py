@@ -1,4 +1,4 @@
-"""What a corpus is made of is checked here, once; the errors say what does not match what."""
+"""Checks of the parts of a corpus; each error says what does not match."""
 
 from __future__ import annotations
 
@@ -17,61 +17,63 @@ Array = np.ndarray[Any, Any]
 
 
 def check_vocabulary(vocabulary: Sequence[str] | Array | None, n_words: int) -> Array:
-    """One string a word, all different; placeholders where there are none."""
+    """One distinct string per word; placeholders by default."""
     if vocabulary is None:
         width = max(4, len(str(n_words - 1)))
         return strings(f"w{index:0{width}d}" for index in range(n_words))
     names = _names(vocabulary, n_words, "vocabulary", "word")
     if len(set(names)) < len(names):
         word, times = Counter(names).most_common(1)[0]
-        raise ValueError(f"the vocabulary has {word!r} {times} times: every word may have one column only")
+        raise ValueError(f"the vocabulary has {word!r} {times} times: every word must have exactly one column")
     return names
 
 
 def check_ids(ids: Sequence[str] | Array | None, n_documents: int) -> Array | None:
-    """One string a document."""
+    """One string per document."""
     return None if ids is None else _names(ids, n_documents, "ids", "document")
 
 
 def check_labels(
     labels: Sequence[Any] | Array | None, label_names: Sequence[str] | Array | None, n_documents: int
 ) -> tuple[Array | None, Array | None]:
-    """Integers from -1 to the number of classes less one, and the names of the classes."""
+    """Integers from -1 to n_classes - 1, and the names of the classes."""
     if labels is None:
         return None, None
     values = np.asarray(labels)
     if values.ndim != 1 or len(values) != n_documents:
         raise ValueError(
-            f"labels of shape {values.shape} do not match {n_documents} documents: give one a document, or "
-            "label_matrix for several a document"
+            f"labels of shape {values.shape} do not match {n_documents} documents: give one per document, or "
+            "label_matrix for several per document"
         )
     if values.dtype.kind in "OUS":
         return _named_labels(values, label_names)
     if values.dtype.kind not in "iub" and not (values.dtype.kind == "f" and np.all(values == np.rint(values))):
-        raise ValueError(f"labels must be whole numbers or strings, not {values.dtype}; write -1 for no label")
+        raise ValueError(f"labels must be integers or strings, not {values.dtype}; use -1 for no label")
     codes = values.astype(np.int64)
     if codes.min() < -1:
-        raise ValueError(f"label {codes.min()} is below -1: classes count from 0, and -1 means no label")
+        raise ValueError(f"label {codes.min()} is below -1: classes are numbered from 0, and -1 means no label")
     top = int(codes.max()) + 1
     if label_names is None:
         if top > max(1_000_000, 10 * n_documents):
-            raise ValueError(f"label {top - 1} is far above {n_documents} documents: classes count from 0")
+            raise ValueError(
+                f"label {top - 1} is far above the number of documents ({n_documents}): classes are numbered from 0"
+            )
         return codes, strings(map(str, range(top)))
     names = strings(map(str, label_names))
     if top > len(names):
-        raise ValueError(f"label {top - 1} has no name: label_names has {len(names)} names, counted from 0")
+        raise ValueError(f"label {top - 1} has no name: label_names has {len(names)} names, numbered from 0")
     return codes, names
 
 
 def check_label_matrix(
     matrix: Any, label_names: Sequence[str] | Array | None, n_documents: int
 ) -> tuple[sp.csr_array, Array]:
-    """Canonical documents x classes table of 0 and 1, and the names of the classes."""
+    """Canonical documents x classes matrix of 0 and 1, and the names of the classes."""
     table = as_csr(matrix, "label_matrix") if sp.issparse(matrix) else sp.csr_array(matrix)
     if table.ndim != 2 or table.shape[0] != n_documents:
         raise ValueError(f"label_matrix of shape {table.shape} does not match {n_documents} documents")
     if not np.all(np.isin(table.data, (0, 1))):
-        raise ValueError("label_matrix holds something other than 0 and 1")
+        raise ValueError("label_matrix must contain only 0 and 1")
     table = table.astype(np.int8)
     table.eliminate_zeros()
     if label_names is None:
@@ -80,7 +82,7 @@ def check_label_matrix(
 
 
 def check_metadata(metadata: Mapping[str, Any] | None, n_documents: int) -> dict[str, Array]:
-    """One value a document in every column; text as objects, everything else as plain numpy types."""
+    """One value per document in every column; strings as objects, everything else as plain NumPy types."""
     columns = {}
     for name, values in (metadata or {}).items():
         column = np.asarray(values)
@@ -89,7 +91,7 @@ def check_metadata(metadata: Mapping[str, Any] | None, n_documents: int) -> dict
         if column.dtype.kind in "US":
             column = strings(column.astype(str).tolist())
         elif column.dtype.kind == "O" and not all(isinstance(value, str) for value in column):
-            raise TypeError(f"metadata {name!r} must be numbers, dates or strings: it mixes or holds other things")
+            raise TypeError(f"metadata {name!r} must be numbers, dates or strings, of one kind")
         elif column.dtype.kind not in "biufMmO":
             raise TypeError(f"metadata {name!r} must be numbers, dates or strings, not {column.dtype}")
         columns[str(name)] = column
@@ -111,7 +113,7 @@ def check_texts(texts: Sequence[str] | None, n_documents: int) -> Texts | None:
 
 
 def check_rows(documents: Any, n_documents: int) -> Array:
-    """Row numbers of a mask, of indices or of a slice; at least one."""
+    """Row numbers from a mask, indices or a slice; at least one."""
     if isinstance(documents, slice):
         rows = np.arange(n_documents)[documents]
     else:
@@ -121,9 +123,9 @@ def check_rows(documents: Any, n_documents: int) -> Array:
                 raise ValueError(f"a mask of shape {rows.shape} does not match {n_documents} documents")
             rows = np.flatnonzero(rows)
         elif rows.dtype.kind not in "iu" and rows.size:
-            raise TypeError(f"documents must be a mask, whole numbers or a slice, not {rows.dtype}")
+            raise TypeError(f"documents must be a mask, integers or a slice, not {rows.dtype}")
     if rows.ndim != 1 or rows.size == 0:
-        raise ValueError("no document is selected: a corpus has at least one")
+        raise ValueError("no document is selected: a corpus must have at least one")
     if rows.min() < -n_documents or rows.max() >= n_documents:
         worst = rows.max() if rows.max() >= n_documents else rows.min()
         raise IndexError(f"there is no document {worst}: the corpus has {n_documents}")
@@ -147,10 +149,10 @@ def _named_labels(values: Array, label_names: Sequence[str] | Array | None) -> t
 def _names(values: Sequence[str] | Array, expected: int, what: str, each: str) -> Array:
     names = strings(values)
     if len(names) != expected:
-        raise ValueError(f"{what} has {len(names)} names for {expected} {each}s: give one a {each}")
+        raise ValueError(f"{what} has {len(names)} names for {expected} {each}s: give one per {each}")
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"{what} must be strings, but holds {name!r}")
+            raise TypeError(f"{what} must be strings, but contains {name!r}")
     if any(type(name) is not str for name in names):
         names = strings(map(str, names))
     return names

@@ -1,14 +1,14 @@
-"""The corpus: a table of counts, and the names of its rows and columns, that never come apart.
+"""The corpus: a matrix of counts, kept together with the names of its rows and columns.
 
 | symbol | name | shape |
 |---|---|---|
 | x_dw | `counts` | documents x words, `csr_array` of int32, canonical |
-| w | `vocabulary` | one string a word |
-| d | `ids` | one string a document |
-| y_d | `labels` | one integer a document, -1 where there is none |
-| Y_dc | `label_matrix` | documents x classes, 0 or 1; any number of classes a document |
+| w | `vocabulary` | one string per word |
+| d | `ids` | one string per document |
+| y_d | `labels` | one integer per document, -1 for no label |
+| Y_dc | `label_matrix` | documents x classes, 0 or 1; any number of classes per document |
 
-Every method gives a new corpus whose rows are still aligned; nothing is changed in place.
+Every method returns a new corpus with aligned rows; nothing is changed in place.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Corpus:
         Non-negative integers. Stored as a canonical `csr_array` of int32.
     vocabulary : sequence of str, optional
         One name per word, all different. By default the columns of a data frame; otherwise the words get placeholder
-        names (``w0000``, ...) and `has_words` is False, so that nothing shows them as if they meant something.
+        names (``w0000``, ...) and `has_words` is False, so that reports and plots do not show them.
     ids : sequence of str, optional
         One name per document. By default the index of a data frame, or the row numbers.
     labels : sequence of int or str, optional
@@ -58,13 +58,13 @@ class Corpus:
     label_names : sequence of str, optional
         The name of each class.
     label_matrix : array-like or sparse matrix of shape (n_documents, n_classes), optional
-        0 or 1, for documents with any number of classes; give this or `labels`, not both.
+        0 or 1, for documents with any number of classes; mutually exclusive with `labels`.
     metadata : mapping of name to column, optional
         More columns with one value per document: dates, authors, prices.
     info : mapping, optional
-        Facts about the whole corpus that JSON can hold, such as ``name`` and ``note``.
+        JSON-serialisable facts about the whole corpus, such as ``name`` and ``note``.
     texts : sequence of str, optional
-        One text per document, from which reports show excerpts. Kept compressed, on disk where it is large.
+        One text per document, from which reports show excerpts. Stored compressed, and on disk if large.
 
     See Also
     --------
@@ -74,8 +74,8 @@ class Corpus:
 
     Notes
     -----
-    A multi-label corpus (one made with `label_matrix`) has `labels` None and `is_multilabel` True: no single integer
-    would be right. `label_matrix` is there for both kinds, derived from `labels` for the single-label one.
+    A multi-label corpus (one created with `label_matrix`) has `labels` None and `is_multilabel` True. `label_matrix`
+    is available for both kinds; for a single-label corpus it is derived from `labels`.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Corpus:
         texts: Sequence[str] | None = None,
     ) -> None:
         if labels is not None and label_matrix is not None:
-            raise ValueError("give labels (one a document) or label_matrix (any number a document), not both")
+            raise ValueError("give labels (one per document) or label_matrix (any number per document), not both")
         vocabulary, ids = _names_of_frame(counts, vocabulary, ids)
         self._counts = _small_indices(check_counts(counts, owner="Corpus"))
         n_documents, n_words = self._counts.shape
@@ -127,13 +127,13 @@ class Corpus:
         Parameters
         ----------
         texts : iterable of str, or of lists of str
-            One text per document, or its tokens, which are counted as given. None and NaN are empty documents.
+            One text per document, or its tokens, which are counted unchanged. None and NaN are empty documents.
         labels : sequence of int or str, optional
             One label per document; None, NaN and ``""`` mean that a document has none.
         ids : sequence, optional
             One name per document.
         metadata : mapping of name to column, optional
-            More columns with one value per document; years and dates give trends in reports of topics.
+            More columns with one value per document; years and dates enable trends in topic reports.
         **options
             What counts as a word: ``stop_words``, ``min_df``, ``ngram_range``, ...; see `bursty.corpus.TextOptions`.
 
@@ -186,7 +186,7 @@ class Corpus:
         metadata : list of str, optional
             More columns to keep. A column called year, date, created or the like is kept without being named.
         label_separator : str, optional
-            The label column has several classes with this between them.
+            Separator of several classes in the label column.
         **options
             What counts as a word; see `bursty.corpus.TextOptions`.
 
@@ -210,7 +210,7 @@ class Corpus:
 
     @classmethod
     def from_gensim(cls, documents: Iterable[Any], dictionary: Any) -> Corpus:
-        """Take over gensim's bags of words: lists of (word, count), and the `Dictionary` that numbers the words."""
+        """Convert gensim's bags of words: lists of (word, count), and the `Dictionary` that numbers the words."""
         from bursty.corpus.memory import from_gensim
 
         return from_gensim(documents, dictionary)
@@ -222,24 +222,24 @@ class Corpus:
 
     @property
     def vocabulary(self) -> Array:
-        """One string a word."""
+        """One string per word."""
         return self._vocabulary
 
     @property
     def has_words(self) -> bool:
-        """False when the words have placeholder names only: then do not show them to anybody."""
+        """False if the words have only placeholder names, which should not be displayed."""
         return self._has_words
 
     @property
     def ids(self) -> Array:
-        """One string a document."""
+        """One string per document."""
         if self._ids is None:
             self._ids = strings(map(str, range(len(self))))
         return self._ids
 
     @property
     def labels(self) -> Array | None:
-        """One integer a document, -1 where there is none; None without labels and for multi-label corpora."""
+        """One integer per document, -1 for no label; None without labels and for multi-label corpora."""
         return self._labels
 
     @property
@@ -263,7 +263,7 @@ class Corpus:
 
     @property
     def metadata(self) -> Mapping[str, Array]:
-        """More columns, one value a document."""
+        """More columns, one value per document."""
         return MappingProxyType(self._metadata)
 
     @property
@@ -273,11 +273,11 @@ class Corpus:
 
     @property
     def texts(self) -> Texts | None:
-        """One text per document, read when asked for; None where the corpus was made without."""
+        """One text per document, read on demand; None if the corpus was created without texts."""
         return self._texts
 
     def without_texts(self) -> Corpus:
-        """The same corpus without its texts, for data that must not be shown."""
+        """The same corpus without its texts, for data that must not be published."""
         return self._replace(texts=None)
 
     @property
@@ -304,7 +304,7 @@ class Corpus:
         return f"<Corpus {name + ': ' if name else ''}{', '.join(parts)}>"
 
     def select(self, documents: Any) -> Corpus:
-        """The documents of a mask, of indices (in that order, repeats allowed) or of a slice."""
+        """The documents selected by a mask, by indices (in that order, repeats allowed) or by a slice."""
         rows = check_rows(documents, len(self))
         if self._label_matrix is not None:
             target: dict[str, Any] = {"label_matrix": self._label_matrix[rows]}
@@ -319,31 +319,31 @@ class Corpus:
         )
 
     def filter_words(self, min_df: float = 1, max_df: float = 1.0, drop_most_common: int = 0) -> Corpus:
-        """Leave out rare words, words of most documents, and the most common words; every document stays.
+        """Drop rare words, words that occur in most documents, and the most common words; every document is kept.
 
         Parameters
         ----------
         min_df, max_df : int or float
-            Keep the words of at least `min_df` and at most `max_df` documents: a number of documents when
-            whole (int), a share of them when a fraction (float).
+            Keep the words that occur in at least `min_df` and at most `max_df` documents: a number of documents
+            (int) or a share of them (float).
         drop_most_common : int
-            Then leave out the words with the most tokens, so many of them ([Madsen2005] leaves out 500).
+            Number of words with the most tokens that are then dropped ([Madsen2005] drops 500).
         """
         return self.select_words(words.keep_words(self._counts, min_df, max_df, drop_most_common))
 
     def select_words(self, mask: Any) -> Corpus:
-        """The words of a mask, one truth value a word; every document stays."""
+        """The words selected by a mask, one boolean per word; every document is kept."""
         mask = np.asarray(mask)
         if mask.dtype != bool or mask.shape != (self.n_words,):
             raise ValueError(f"a mask of {mask.dtype} and shape {mask.shape} does not match {self.n_words} words")
         if not mask.any():
-            raise ValueError("no word is selected: a corpus has at least one")
+            raise ValueError("no word is selected: a corpus must have at least one")
         return self._replace(counts=words.select_words(self._counts, mask), vocabulary=self._vocabulary[mask])
 
     def align(self, vocabulary: Sequence[str] | Array) -> Corpus:
-        """The same documents counted in these words, in this order, as a model fitted on them needs it.
+        """The same documents with these columns, in this order, as required by a model with this vocabulary.
 
-        Words that are not among them are left out; every document stays.
+        Other words are dropped; every document is kept.
         """
         if not self._has_words:
             raise ValueError("the words of these documents have no names, so they cannot be matched: give a vocabulary")
@@ -353,7 +353,7 @@ class Corpus:
         )
 
     def drop_empty(self) -> Corpus:
-        """Without the documents that have no word."""
+        """The corpus without the documents that have no words."""
         return self.select(np.diff(self._counts.indptr) > 0)
 
     def split(
@@ -364,40 +364,40 @@ class Corpus:
         stratify: bool | Sequence[Any] | Array = False,
         random_state: Any = None,
     ) -> tuple[Corpus, ...]:
-        """Cut into corpora at random; together they have every document once, in the order of this corpus.
+        """Split at random into corpora that together have every document once, in the order of this corpus.
 
         Parameters
         ----------
         test_size : float or int, default 0.25
-            Share (float) or number (int) of documents of the second corpus of two.
+            Share (float) or number (int) of the documents in the second of two corpora.
         fractions : sequence of float, optional
-            Instead: the share of each corpus; they sum to 1.
+            Share of the documents in each corpus, summing to 1; mutually exclusive with `test_size`.
         stratify : bool or sequence
-            Give every class its share of each corpus, to within one document; True takes `labels`.
+            Keep the proportions of the classes in each corpus, to within one document; True uses `labels`.
         random_state : int, numpy Generator or RandomState, optional
-            Same state, same split.
+            Seed or generator for reproducible splits.
         """
         if stratify is True:
             if self._labels is None:
                 kind = "a document may have several" if self.is_multilabel else "it has none"
-                raise ValueError(f"stratify=True needs one label a document, but {kind}: give stratify an array")
+                raise ValueError(f"stratify=True needs one label per document, but {kind}: pass an array instead")
             stratify = self._labels
         groups = None if stratify is False else np.asarray(stratify)
         parts = split_rows(len(self), test_size, fractions, groups, random_state)
         return tuple(self.select(rows) for rows in parts)
 
     def describe(self) -> Description:
-        """Documents, words, tokens, mean length, sparsity, burstiness, empty documents and classes.
+        """Numbers of documents, words and tokens, mean length, sparsity, burstiness, empty documents and classes.
 
-        Burstiness is tokens over distinct pairs of document and word: 1 when no word ever comes twice in a
-        document.
+        Burstiness is the number of tokens over the number of distinct (document, word) pairs: 1 if no document
+        repeats a word.
         """
         return describe(self._counts, 0 if self._label_names is None else len(self._label_names))
 
     def with_labels(
         self, labels: Sequence[Any] | Array | None, label_names: Sequence[str] | Array | None = None
     ) -> Corpus:
-        """The same documents with other labels, as the constructor takes them; None for no labels."""
+        """The same documents with other labels, given as to the constructor; None for no labels."""
         return self._replace(labels=labels, label_names=label_names, label_matrix=None)
 
     def with_info(self, **facts: Any) -> Corpus:
@@ -405,7 +405,7 @@ class Corpus:
         return self._replace(info=self._info | facts)
 
     def save(self, path: str | Path) -> Path:
-        """Keep the corpus in one file (suffix ``.bcorpus``) that `read_corpus` takes; no pickle."""
+        """Save the corpus to one file (suffix ``.bcorpus``) for `read_corpus`; no pickle is used."""
         from bursty.corpus.storage import save_corpus
 
         return save_corpus(self, path)
@@ -428,7 +428,7 @@ class Corpus:
 
 
 def _names_of_frame(counts: Any, vocabulary: Any, ids: Any) -> tuple[Any, Any]:
-    """The names of the columns and rows of a data frame, where no others were given."""
+    """Column and row names of a data frame, unless others were given."""
     if vocabulary is None and hasattr(counts, "columns"):
         vocabulary = [str(name) for name in counts.columns]
     index = getattr(counts, "index", None)
@@ -438,7 +438,7 @@ def _names_of_frame(counts: Any, vocabulary: Any, ids: Any) -> tuple[Any, Any]:
 
 
 def _small_indices(counts: sp.csr_array) -> sp.csr_array:
-    """int32 positions wherever they fit: half the memory, and one type for the code below."""
+    """The matrix with int32 indices where they fit: half the memory, and one type for the code below."""
     if counts.indices.dtype == np.int32 and counts.indptr.dtype == np.int32:
         return counts
     if max(counts.nnz, *counts.shape) > np.iinfo(np.int32).max:

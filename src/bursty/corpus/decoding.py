@@ -1,4 +1,4 @@
-"""Bytes into text, with the file and the offset in the error when they do not fit."""
+"""Decode bytes; errors name the file and the offset."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether the first bytes of a file are no text: zeros are in none, unless a byte-order mark explains them."""
+    """Whether the first bytes of a file are not text: they contain zeros without a byte-order mark."""
     return b"\0" in head and not head.startswith(tuple(mark for mark, _ in _BOMS))
 
 
 def read_text(stream: BinaryIO, name: str, encoding: str | None = None, budget: Budget | None = None) -> str:
-    """The whole stream as text, which the budget must allow for a document."""
+    """The whole stream as the text of one document, within the memory budget."""
     parts, length = [], 0
     for chunk in iter_text(stream, name, encoding):
         parts.append(chunk)
@@ -29,7 +29,7 @@ def read_text(stream: BinaryIO, name: str, encoding: str | None = None, budget: 
 
 
 def iter_lines(stream: BinaryIO, name: str, encoding: str | None = None, budget: Budget | None = None) -> Iterator[str]:
-    """Lines without their ends: a line feed, with or without a carriage return before it."""
+    """Lines without their ends (LF or CRLF)."""
     parts: list[str] = []
     length = 0
     for chunk in iter_text(stream, name, encoding):
@@ -50,10 +50,10 @@ def iter_lines(stream: BinaryIO, name: str, encoding: str | None = None, budget:
 
 
 def iter_text(stream: BinaryIO, name: str, encoding: str | None = None) -> Iterator[str]:
-    """Text in chunks.
+    """Decode a stream in chunks.
 
-    The encoding is the declared one, or what a byte-order mark says, or UTF-8. A byte-order mark is not part
-    of the text. Bytes that do not fit raise a `ValueError` with their offset in the (decompressed) file.
+    The encoding is the given one, the one of the byte-order mark, or UTF-8. A byte-order mark is not part of the
+    text. Invalid bytes raise a `ValueError` with their offset in the (decompressed) file.
     """
     head = stream.read(_CHUNK)
     encoding, skip = _choose(head, name, encoding)
@@ -82,9 +82,9 @@ def _choose(head: bytes, name: str, encoding: str | None) -> tuple[str, int]:
         try:
             codec = codecs.lookup(encoding)
         except (LookupError, ValueError) as error:
-            raise ValueError(f"encoding={encoding!r} is not known; examples: utf-8, latin-1, cp1252") from error
+            raise ValueError(f"encoding={encoding!r} is unknown; examples: utf-8, latin-1, cp1252") from error
         if not codec._is_text_encoding:
-            raise ValueError(f"encoding={encoding!r} is not an encoding of text; examples: utf-8, latin-1, cp1252")
+            raise ValueError(f"encoding={encoding!r} is not a text encoding; examples: utf-8, latin-1, cp1252")
         if codec.name in ("utf-8", "utf-8-sig"):
             return "utf-8", 3 if head.startswith(codecs.BOM_UTF8) else 0
         return codec.name, 0
@@ -95,10 +95,10 @@ def _choose(head: bytes, name: str, encoding: str | None) -> tuple[str, int]:
 
 
 def _undecodable(error: UnicodeDecodeError, end: int, name: str, encoding: str) -> ValueError:
-    """`end` is the offset in the file where the bytes that the decoder holds end."""
+    """The error for invalid bytes; `end` is the offset in the file of the end of the decoder's bytes."""
     offset = end - len(error.object) + error.start
     byte = error.object[error.start : error.start + 1].hex()
     return ValueError(
-        f"{name}: byte {offset} (0x{byte}) is not {encoding}. Say which encoding the file has, for example "
+        f"{name}: byte {offset} (0x{byte}) is not {encoding}. Specify the encoding of the file, for example "
         'encoding="latin-1"'
     )

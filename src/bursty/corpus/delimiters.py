@@ -1,4 +1,4 @@
-"""What stands between the fields of a table that does not say so."""
+"""Detection of the delimiter of a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _CANDIDATES = (",", ";", "\t", "|")
 
 
 def find_delimiter(head: str) -> str:
-    """The delimiter of the first lines of a table: the one that cuts its header into most fields; a comma if none does.
+    """The delimiter that splits the header of a table into the most fields; a comma if none does.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A corpus in a few numbers."""
+"""Summary statistics of a corpus."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 @dataclasses.dataclass(frozen=True)
 class Description:
-    """What `Corpus.describe` gives: a corpus in a few numbers."""
+    """Summary statistics of a corpus, as returned by `Corpus.describe`."""
 
     documents: int
     words: int
@@ -22,7 +22,7 @@ class Description:
     classes: int
 
     def as_dict(self) -> dict[str, int | float]:
-        """The same numbers as a plain dictionary."""
+        """The statistics as a plain dictionary."""
         return dataclasses.asdict(self)
 
     def __str__(self) -> str:
@@ -39,7 +39,7 @@ class Description:
 
 
 def describe(counts: sp.csr_array, n_classes: int) -> Description:
-    """The numbers of a table of counts."""
+    """Compute the statistics of a matrix of counts."""
     tokens = int(counts.sum(dtype=np.int64))
     return Description(
         documents=counts.shape[0],

@@ -1,13 +1,13 @@
-"""A folder of text files, with a folder for each class: on disk, or inside a zip or tar archive.
+"""A folder of text files, with one folder per class: on disk, or inside a zip or tar archive.
 
     mail/                       class   id
         spam/001.txt            spam    spam/001.txt
         spam/2024/002.txt       spam    spam/2024/002.txt
         ham/001.txt             ham     ham/001.txt
 
-Where there are class folders, files beside them (a README, say) are not documents. Where there are none,
-every file is a document without a label. Hidden files, and links that lead out of the folder, are left out.
-Documents come in the order of their ids, whatever the order on the disk or in the archive.
+If there are class folders, files beside them (such as a README) are not documents. Otherwise every file is a document
+without a label. Hidden files, and links that lead out of the folder, are skipped. Documents are sorted by id,
+whatever their order on disk or in the archive.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def read_folder(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
 ) -> Corpus:
-    """Corpus of the text files under a folder or in an archive.
+    """Read the text files of a folder or an archive.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ def read_folder(
     text_options : TextOptions
         What counts as a word.
     encoding : str, optional
-        Of every file; UTF-8 unless a byte-order mark says otherwise.
+        Encoding of every file; by default UTF-8, or that of the byte-order mark.
     clean : function from str to str, optional
-        Applied to the text of each document before words are counted.
+        Applied to each text before its words are counted.
     include, exclude : sequences of str
-        Patterns such as ``"*.txt"``, of names or of paths inside the folder: files to read, and to skip.
+        Patterns of files to read and to skip, such as ``"*.txt"``, matched against names and relative paths.
     """
     names = _folder_names(path) if path.is_dir() else member_names(path)
     names = [name for name in names if _wanted(name, include, exclude)]
@@ -100,7 +100,7 @@ def _wanted(name: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
 
 
 def common_root(names: Sequence[str]) -> str:
-    """The folders that all files share and that hold other folders: not a class of their own.
+    """The leading folders common to all files that contain other folders, and so are not classes.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def common_root(names: Sequence[str]) -> str:
     folders = [name.split("/")[:-1] for name in names]
     shared = len(posixpath.commonprefix([min(folders), max(folders)]))
     if all(len(folder) == shared for folder in folders):
-        shared -= 1  # the last one holds nothing but files
+        shared -= 1  # the last one contains only files
     return "".join(f"{folder}/" for folder in folders[0][: max(0, shared)])
 
 
@@ -128,7 +128,7 @@ def _walk(path: Path, names: Sequence[str]) -> Iterator[tuple[str, BinaryIO]]:
 
 
 def _folder_names(path: Path) -> list[str]:
-    """Names of the files under a folder, with forward slashes; links to folders are not followed."""
+    """Relative paths of the files under a folder, with forward slashes; links to folders are not followed."""
     names: list[str] = []
     outside: list[str] = []
     for folder, _, files in os.walk(path):
@@ -141,8 +141,8 @@ def _folder_names(path: Path) -> list[str]:
             (names if inside else outside).append(full)
     if outside:
         warnings.warn(
-            f"{path}: {len(outside)} links that lead out of the folder are not read, such as {sorted(outside)[0]}; "
-            "copy the files if they belong there",
+            f"{path}: {len(outside)} links that lead out of the folder were skipped, such as {sorted(outside)[0]}; "
+            "copy the files if they belong to the corpus",
             UserWarning,
             stacklevel=2,
         )

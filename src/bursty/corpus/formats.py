@@ -1,4 +1,4 @@
-"""Which format a file has: from its name where that says it, and from its first lines where it does not."""
+"""Format detection: from the name of a file if it is conclusive, otherwise from its first lines."""
 
 from __future__ import annotations
 
@@ -45,22 +45,22 @@ _SUFFIXES = {
     ".libsvm": "svmlight",
     ".svm": "svmlight",
 }
-#: Files of these suffixes have one document per line, unless their first lines show a format of counts.
+#: Files with these suffixes have one document per line, unless their first lines match a format of counts.
 _LINES = (".txt", ".text", ".log", ".lst")
 _DATA_SUFFIXES = (*_SUFFIXES, ".mat", ".dat", ".bcorpus")
-# Every part starts with a character that nothing before it can take: matching takes linear time on any line.
+# Every part starts with a character that nothing before it can match, so matching takes linear time on any line.
 _NUMBER = rb"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _PAIRS = re.compile(rb"%s(?:,%s)*(?:[ \t]+(?:qid|\d+):%s)*[ \t]*(?:#.*)?" % (_NUMBER, _NUMBER, _NUMBER))
 _NUMBERS = re.compile(rb"%s(?:[ \t]+%s)*" % (_NUMBER, _NUMBER))
 
 
 def locate(path: Path, format: str | None) -> tuple[str, Source]:
-    """The format of what lies at `path`, and the file to read: itself, or a member when it is an archive."""
+    """The format of `path`, and the file to read: itself, or a member if it is an archive."""
     if format is not None and format not in NAMES:
-        raise ValueError(f"format={format!r} is not known; the formats are {', '.join(NAMES)}")
+        raise ValueError(f"format={format!r} is unknown; the formats are {', '.join(NAMES)}")
     if path.is_dir():
         if format not in (None, "folder"):
-            raise ValueError(f"{path} is a folder, and format={format!r} is a file: give the path of the file")
+            raise ValueError(f"{path} is a folder, but format={format!r} needs a file: give the path of the file")
         return "folder", Source(path)
     if path.suffix == ".bcorpus" or is_container(path, "corpus"):
         return format or "bcorpus", Source(path)
@@ -82,12 +82,12 @@ def detect(source: Source) -> str:
         return "uci"
     found = sniff(source.head()) or ("lines" if suffix in _LINES else None)
     if found is None:
-        raise ValueError(f"cannot tell the format of {source.name}: say which, format=..., one of {', '.join(NAMES)}")
+        raise ValueError(f"cannot detect the format of {source.name}: set format=... to one of {', '.join(NAMES)}")
     return found
 
 
 def sniff(head: bytes) -> str | None:
-    """The format that the first bytes of a file show, if any."""
+    """The format recognised from the first bytes of a file, if any."""
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith((b"MATLAB ", b"\x89HDF")):
@@ -116,10 +116,10 @@ def _is_wide(source: Source, format: str) -> bool:
 
 
 def _inside(path: Path, format: str | None) -> tuple[str, Source]:
-    """What an archive holds: a folder of texts, or one data file with others beside it."""
+    """The content of an archive: a folder of texts, or one data file with companions."""
     names = member_names(path)
     if not names:
-        raise ValueError(f"{path} is an archive without files")
+        raise ValueError(f"{path} is an empty archive")
     data = [name for name in names if _is_data(name)] or (names if len(names) == 1 else [])
     if len(data) == 1:
         source = Source(path, data[0])
@@ -127,7 +127,7 @@ def _inside(path: Path, format: str | None) -> tuple[str, Source]:
     if format is None and len(data) < len(names):
         return "folder", Source(path)
     raise ValueError(
-        f"{path} holds {len(data)} data files ({', '.join(data[:5])}): "
+        f"{path} contains {len(data)} data files ({', '.join(data[:5])}): "
         'unpack it and give the path of one of them, or read every file as a text with format="folder"'
     )
 
@@ -141,7 +141,7 @@ def _is_object(line: bytes) -> bool:
     try:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
-        # A first line longer than what was looked at is cut: its start is all there is to go by.
+        # The first line is longer than the bytes read: only its start is available.
         return len(line) > 60_000
 
 

@@ -1,7 +1,7 @@
-"""Class names into integers, and back.
+"""Encoding of class names as integers.
 
-A document has no label (-1), one label, or several. Names are sorted, numbers by value and everything else as
-text, so that the same documents give the same integers whatever their order.
+A document has no label (-1), one label, or several. Names are sorted (integers by value, everything else as
+text), so that codes do not depend on the order of the documents.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 
 
 def encode_labels(names: Sequence[str | None]) -> tuple[Array, Array]:
-    """Codes (int64, -1 where the name is None or empty) and the sorted names behind them."""
+    """Codes (int64, -1 if the name is None or empty), and the sorted names."""
     known = sort_names({name for name in names if name})
     code = {name: index for index, name in enumerate(known)}
     codes = np.fromiter((code[name] if name else -1 for name in names), dtype=np.int64, count=len(names))
@@ -24,7 +24,7 @@ def encode_labels(names: Sequence[str | None]) -> tuple[Array, Array]:
 
 
 def encode_label_sets(sets: Sequence[Iterable[str]]) -> tuple[sp.csr_array, Array]:
-    """Documents x classes table of 0 and 1, and the sorted names of its columns."""
+    """Documents x classes matrix of 0 and 1, and the sorted names of its columns."""
     rows = [sorted({name for name in names if name}) for names in sets]
     known = sort_names({name for row in rows for name in row})
     code = {name: index for index, name in enumerate(known)}
@@ -36,7 +36,7 @@ def encode_label_sets(sets: Sequence[Iterable[str]]) -> tuple[sp.csr_array, Arra
 
 
 def label_table(labels: Array, n_classes: int) -> sp.csr_array:
-    """One label a document as a documents x classes table of 0 and 1; -1 gives an empty row."""
+    """Documents x classes matrix of 0 and 1 from one label per document; -1 gives an empty row."""
     has_label = labels >= 0
     indptr = np.concatenate([[0], np.cumsum(has_label)]).astype(np.int32)
     indices = labels[has_label].astype(np.int32)
@@ -44,7 +44,7 @@ def label_table(labels: Array, n_classes: int) -> sp.csr_array:
 
 
 def sort_names(names: Iterable[str]) -> list[str]:
-    """Numbers by value when every name is a whole number, alphabetically otherwise."""
+    """Sort names by value if all are integers, alphabetically otherwise."""
     names = list(names)
     if all(name.removeprefix("-").isdecimal() for name in names):
         return sorted(names, key=lambda name: (int(name), name))
@@ -52,7 +52,7 @@ def sort_names(names: Iterable[str]) -> list[str]:
 
 
 def strings(values: Iterable[str]) -> Array:
-    """Object array of str: no fixed width, so one long word does not widen all the others."""
+    """Object array of str, so that one long word does not widen all the others."""
     values = list(values)
     out = np.empty(len(values), dtype=object)
     out[:] = values

@@ -1,18 +1,18 @@
-"""MATLAB files of version 5 to 7, parsed in Python alone: every size is checked against the bytes there are.
+"""MATLAB files of version 5 to 7, parsed in pure Python: every size is checked against the available bytes.
 
-    header      128 bytes; the last two say in which order the bytes of a number come
-    elements    a tag (type and size), so many bytes, padding to a multiple of 8; type 15 is a compressed element
-    a matrix    an element of elements: class and flags, dimensions, name, then what the class has
+    header      128 bytes; the last two give the byte order
+    elements    a tag (type and size), the data, padding to a multiple of 8; type 15 is a compressed element
+    a matrix    an element of elements: class and flags, dimensions, name, then data depending on the class
 
-| class | what is read | what it becomes |
+| class | content | result |
 |---|---|---|
-| 1 | a cell for each entry, each a matrix without a name | a list of strings, where all of them are text |
+| 1 | one cell per entry, each a matrix without a name | a list of strings, if all of them are text |
 | 4 | characters, column by column | a list of strings, one per row |
-| 5 | row numbers, column starts, values | `csc_array`, whose positions nobody has checked yet |
+| 5 | row numbers, column starts, values | `csc_array`, whose positions are not checked yet |
 | 6 to 15 | numbers, column by column | an array |
 
-Structures, objects, functions and complex numbers are passed over. `scipy.io.loadmat` reads more, but its compiled
-parts trust the file: damaged ones ended the process.
+Structures, objects, functions and complex numbers are skipped. `scipy.io.loadmat` reads more, but its compiled
+parts trust the file, and damaged files crash the process.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _TEXT = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18:
 
 
 class Damaged(ValueError):
-    """The file is not what the format says."""
+    """The file violates the format."""
 
 
 def read_variables(content: bytes, name: str) -> dict[str, Any]:
-    """Arrays, sparse tables and lists of strings by the name of their variable; all else is left out."""
+    """Arrays, sparse matrices and lists of strings by name of variable; everything else is skipped."""
     order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
     if order is None:
-        raise Damaged("its header does not say in which order its bytes are")
+        raise Damaged("its header does not give the byte order")
     budget = Budget(name, len(content))
     found: dict[str, Any] = {}
     elements = _Elements(memoryview(content)[_HEADER:], order)
@@ -57,12 +57,12 @@ def read_variables(content: bytes, name: str) -> dict[str, Any]:
             inner = _Elements(memoryview(_inflate(data, budget)), order)
             kind, data = inner.next()
             if inner.left:
-                raise Damaged("a compressed variable goes on after its end")
+                raise Damaged("a compressed variable has trailing bytes")
         if kind != _MATRIX:
-            raise Damaged(f"it has an element of type {kind} where a variable should be")
+            raise Damaged(f"it has an element of type {kind} instead of a variable")
         variable, value = _read_matrix(_Elements(data, order))
         if variable in found:
-            raise Damaged(f"it has two variables {variable!r}")
+            raise Damaged(f"it has two variables named {variable!r}")
         if value is not None and variable:
             found[variable] = value
     return found
@@ -70,7 +70,7 @@ def read_variables(content: bytes, name: str) -> dict[str, Any]:
 
 @dataclass
 class _Elements:
-    """Elements one after the other."""
+    """Sequential reader of elements."""
 
     data: memoryview
     order: str
@@ -80,29 +80,29 @@ class _Elements:
         return len(self.data)
 
     def next(self) -> tuple[int, memoryview]:
-        """Type and bytes of the next element, which all have to be there."""
+        """Type and bytes of the next element, which must be complete."""
         if self.left < 8:
-            raise Damaged("it is cut short")
+            raise Damaged("it is truncated")
         kind, size = struct.unpack(f"{self.order}II", self.data[:8])
         start, padding = 8, 0 if kind == _COMPRESSED else -size % 8
         if kind >> 16:  # a small element: size and type share a word, and at most 4 bytes follow
             kind, size, start = kind & 0xFFFF, kind >> 16, 4
             padding = 4 - size
         if padding < 0 or start + size > self.left:
-            raise Damaged("it is cut short, or an element claims more than there is")
+            raise Damaged("it is truncated, or the size of an element is wrong")
         element = self.data[start : start + size]
         self.data = self.data[start + size + padding :]
         return kind, element
 
     def numbers(self) -> Array:
-        """The next element as an array of the numbers it has."""
+        """The next element as an array of numbers."""
         kind, data = self.next()
         dtype = _DTYPES.get(kind)
         if dtype is None:
-            raise Damaged(f"it has an element of type {kind} where numbers should be")
+            raise Damaged(f"it has an element of type {kind} instead of numbers")
         dtype = self.order + dtype
         if len(data) % np.dtype(dtype).itemsize:
-            raise Damaged("an element does not have a whole number of numbers")
+            raise Damaged("the size of an element is not a multiple of the size of its numbers")
         return np.frombuffer(data, dtype=dtype).astype(dtype[1:])
 
     def text(self) -> str:
@@ -110,14 +110,14 @@ class _Elements:
         kind, data = self.next()
         encoding = _TEXT.get(kind)
         if encoding is None:
-            raise Damaged(f"it has an element of type {kind} where text should be")
+            raise Damaged(f"it has an element of type {kind} instead of text")
         if encoding in ("utf-16", "utf-32"):
             encoding += "-le" if self.order == "<" else "-be"
         return bytes(data).decode(encoding, "replace")
 
 
 def _read_matrix(parts: _Elements) -> tuple[str, Any]:
-    """Name and value of a variable; no value where it is of a class that is passed over."""
+    """Name and value of a variable; the value is None for classes that are skipped."""
     if not parts.left:
         return "", ""  # an empty cell
     kind, data = parts.next()
@@ -129,14 +129,14 @@ def _read_matrix(parts: _Elements) -> tuple[str, Any]:
         return "", None
     shape = tuple(parts.numbers().tolist())
     if len(shape) < 2 or not all(isinstance(length, int) and 0 <= length < 2**31 for length in shape):
-        raise Damaged("a variable has dimensions that are no sizes")
+        raise Damaged("a variable has invalid dimensions")
     name = parts.text()
     if is_complex:
         return name, None
     readers = {_CELL: _read_cells, _CHAR: _read_text, _SPARSE: _read_sparse}
     value = readers.get(matrix_class, _read_numbers)(parts, shape)
     if value is not None and parts.left:
-        raise Damaged(f"variable {name!r} goes on after its end")
+        raise Damaged(f"variable {name!r} has trailing bytes")
     return name, value
 
 
@@ -152,9 +152,9 @@ def _read_sparse(parts: _Elements, shape: tuple[int, ...]) -> sp.csc_array:
     values = parts.numbers() if parts.left else np.zeros(0)
     n_entries = int(starts[-1]) if len(starts) else -1
     if len(shape) != 2 or len(starts) != shape[1] + 1 or not 0 <= n_entries <= min(len(rows), len(values)):
-        raise Damaged("a sparse table has fewer rows, columns or values than it says")
+        raise Damaged("a sparse table has fewer rows, columns or values than declared")
     table = sp.csc_array(shape, dtype=values.dtype)
-    # MATLAB leaves room for more entries than there are.
+    # MATLAB may allocate more entries than are used.
     table.data, table.indices, table.indptr = values[:n_entries], rows[:n_entries], starts
     return table
 
@@ -174,7 +174,7 @@ def _read_cells(parts: _Elements, shape: tuple[int, ...]) -> list[str] | None:
     for _ in range(math.prod(shape)):
         kind, data = parts.next()
         if kind != _MATRIX:
-            raise Damaged("a cell holds something that is not a variable")
+            raise Damaged("a cell contains something that is not a variable")
         text = _cell_text(data, parts.order)
         if text is None:
             return None
@@ -183,7 +183,7 @@ def _read_cells(parts: _Elements, shape: tuple[int, ...]) -> list[str] | None:
 
 
 def _cell_text(data: memoryview, order: str) -> str | None:
-    """The text of a cell; None where it holds anything else (cells in cells among them)."""
+    """The text of a cell; None if it contains anything else (including nested cells)."""
     if len(data) >= 16 and struct.unpack(f"{order}I", data[8:12])[0] & 0xFF == _CELL:
         return None
     value = _read_matrix(_Elements(data, order))[1]
@@ -195,7 +195,7 @@ def _cell_text(data: memoryview, order: str) -> str | None:
 
 
 def _inflate(data: memoryview, budget: Budget) -> bytes:
-    """A compressed element, in small pieces that are counted as they come."""
+    """Decompress an element in small pieces, which are counted against the budget."""
     inflate = zlib.decompressobj()
     pieces = []
     try:
@@ -208,5 +208,5 @@ def _inflate(data: memoryview, budget: Budget) -> bytes:
     except zlib.error as error:
         raise Damaged(str(error)) from error
     if not inflate.eof:
-        raise Damaged("a compressed variable is cut short")
+        raise Damaged("a compressed variable is truncated")
     return b"".join(pieces)

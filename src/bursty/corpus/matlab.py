@@ -1,9 +1,9 @@
-"""MATLAB .mat files: the counts, and the words, names and labels that lie beside them.
+"""MATLAB .mat files: the counts, with the words, names and labels stored beside them.
 
-People who keep a corpus in a .mat file agree on little, so variables are found by what they are: the counts
-are the sparse matrix (or the largest table), a row of whole numbers as long as the documents is the labels, a
-cell array of strings as long as the words is the vocabulary. Names decide only where sizes do not, and the
-caller may name any.
+There is no convention for a corpus in a .mat file, so variables are recognised by type and size: the counts are the
+sparse matrix (or the largest table), integers with one value per document are the labels, a cell array of strings with
+one entry per word is the vocabulary. Names decide only between several candidates, and the caller may name any
+variable.
 
 The format itself is parsed in `matfile`.
 """
@@ -35,7 +35,7 @@ def read_matlab(
     vocabulary: str | None = None,
     transpose: bool = False,
 ) -> Corpus:
-    """Corpus of a .mat file; the options name variables, which are found by their size otherwise."""
+    """Read a .mat file; the options name variables, which are otherwise found by their size."""
     variables = load_variables(source)
     for given in (variable, label, id, vocabulary):
         if isinstance(given, str) and given not in variables:
@@ -57,7 +57,7 @@ def read_matlab(
 
 
 def load_variables(source: Source) -> dict[str, Any]:
-    """Numeric arrays, sparse matrices, and cell arrays of strings as lists; everything else is left out."""
+    """Numeric arrays, sparse matrices, and cell arrays of strings as lists; everything else is skipped."""
     with source.open() as stream:
         content = stream.read()
     if content.startswith(b"\x89HDF") or content[:19] == b"MATLAB 7.3 MAT-file":
@@ -84,9 +84,7 @@ def _counts(variables: dict[str, Any], name: str | None, file: str) -> Any:
     tables = sparse or dense
     if len(tables) != 1:
         problem = "no table of counts" if not tables else f"{len(tables)} tables"
-        raise ValueError(
-            f"{file} has {problem}: say which variable, variable=...; it has {', '.join(sorted(variables))}"
-        )
+        raise ValueError(f"{file} has {problem}: choose one with variable=...; it has {', '.join(sorted(variables))}")
     return tables[0]
 
 
@@ -97,7 +95,7 @@ def _entries(table: Any) -> int:
 def _cell(
     cells: dict[str, list[str]], length: int, hints: tuple[str, ...], taken: list[str] | None = None
 ) -> list[str] | None:
-    """The cell array of this length; of several, the one whose name has a hint."""
+    """The cell array of this length; if there are several, the one whose name contains a hint."""
     fitting = {name: cell for name, cell in cells.items() if len(cell) == length and cell is not taken}
     for hint in hints:
         for name, cell in fitting.items():
@@ -118,7 +116,7 @@ def _labels(
         if label in cells:
             return {"labels": cells[label]}
         if label not in rows:
-            raise ValueError(f"variable {label!r} is not one whole number for each of the {n_documents} documents")
+            raise ValueError(f"variable {label!r} must have one integer per document ({n_documents})")
         chosen = rows[label]
     else:
         usual = next((rows[name] for name in rows if name.lower() in _LABEL_NAMES), None)
@@ -133,7 +131,7 @@ def _labels(
 
 
 def _distinct(words: list[str]) -> Array:
-    """Words that occur twice (cut to a fixed width, say) get a number, so that every column has its name."""
+    """Number duplicate words (such as words truncated to a fixed width), so that every column has a unique name."""
     seen: dict[str, int] = {}
     names = []
     for word in words:

@@ -1,6 +1,6 @@
 """Tables of counts in text files: LDA-C, UCI docword, CLUTO, MatrixMarket, svmlight.
 
-| format | a line |
+| format | lines |
 |---|---|
 | LDA-C | number of distinct words, then ``word:count`` with words from 0 |
 | UCI docword | three lines D, W, N; then ``document word count``, from 1 |
@@ -8,8 +8,8 @@
 | MatrixMarket | header, ``D W N``, then ``document word count``, from 1 |
 | svmlight | label, then ``word:count``; words from 0 or 1 |
 
-What a header claims is counted before anything is allocated for it (`bursty.storage.limits`).
-Each parser gives `Entries`, and `as_table` checks them and builds the counts.
+The sizes in a header are checked against the limits before anything is allocated (`bursty.storage.limits`).
+Each parser returns `Entries`; its `as_table` checks them and builds the counts.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from bursty.storage.limits import PER_CHARACTER, Budget, check_claim
 Array = np.ndarray[Any, Any]
 
 _MAX_INDEX = 2**31 - 2
-# Bytes of an entry while a table is made of it.
+# Bytes per entry while the table is built.
 _PER_ENTRY = 32
 _SYMMETRIES = (b"general", b"symmetric")
 
 
 @dataclass
 class Entries:
-    """Counts as they are read: row, column and count of each entry, and the labels of the rows."""
+    """Counts being read: row, column and count of each entry, and the labels of the rows."""
 
     budget: Budget
     rows: array[int] = field(default_factory=lambda: array("i"))
@@ -47,11 +47,11 @@ class Entries:
 
     @property
     def name(self) -> str:
-        """Of the file, for messages."""
+        """Name of the file, for messages."""
         return self.budget.name
 
     def add(self, row: int, columns: Array, values: Array, place: str) -> None:
-        """The entries of one row, columns counted from 0."""
+        """Add the entries of one row; columns are numbered from 0."""
         _check_positions(columns, place)
         self.rows.extend([row] * len(columns))
         self.columns.extend(columns.astype(np.int32).tolist())
@@ -59,11 +59,11 @@ class Entries:
         self.check()
 
     def check(self) -> None:
-        """Refuse more entries than memory is there for."""
+        """Raise an error if the entries exceed the memory budget."""
         self.budget.hold(_PER_ENTRY * len(self.values), "its counts")
 
     def as_table(self, transpose: bool = False) -> sp.csr_array:
-        """The table; sizes that the entries do not bear out are refused."""
+        """Build the table; implausible sizes raise an error."""
         columns = np.frombuffer(self.columns, dtype=np.int32) if self.columns else np.zeros(0, np.int32)
         rows = np.frombuffer(self.rows, dtype=np.int32) if self.rows else np.zeros(0, np.int32)
         values = np.frombuffer(self.values, dtype=np.float64) if self.values else np.zeros(0)
@@ -78,13 +78,13 @@ class Entries:
 
 
 def read_ldac(source: Source) -> Entries:
-    """LDA-C, as David Blei's programs have it."""
+    """LDA-C, the format of David Blei's programs."""
     entries = Entries(source.budget())
     for number, line in _lines(source):
         place = f"{source.name}, line {number}"
         numbers = _numbers(line.replace(b":", b" "), place)
         if len(numbers) == 0 or len(numbers) != 2 * numbers[0] + 1:
-            raise ValueError(f"{place} should be a number of words and as many word:count pairs")
+            raise ValueError(f"{place} should be the number of words, followed by that many word:count pairs")
         entries.add(entries.n_rows, numbers[1::2], numbers[2::2], place)
         entries.n_rows += 1
     return entries
@@ -98,14 +98,14 @@ def read_uci(source: Source) -> Entries:
 
 
 def read_matrix_market(source: Source) -> Entries:
-    """MatrixMarket, coordinate or array; of a symmetric table the file has the lower half."""
+    """MatrixMarket, coordinate or array; of a symmetric matrix the file has the lower triangle."""
     lines = _lines(source)
     kind = next(lines, (0, b""))[1].lower().split()
     if len(kind) != 5 or kind[:2] != [b"%%matrixmarket", b"matrix"]:
         raise ValueError(f"{source.name} does not start with a MatrixMarket header")
     if kind[2] not in (b"coordinate", b"array") or kind[3] == b"complex" or kind[4] not in _SYMMETRIES:
         given = b" ".join(kind[2:]).decode("ascii", "replace")
-        raise ValueError(f"{source.name} is {given!r}: documents x words need 'coordinate integer general'")
+        raise ValueError(f"{source.name} is {given!r}: counts need 'coordinate integer general'")
     content = ((number, line) for number, line in lines if not line.startswith(b"%"))
     symmetric = kind[4] == b"symmetric"
     if kind[2] == b"array":
@@ -127,7 +127,7 @@ def read_cluto(source: Source) -> Entries:
     _, first = next(lines, (0, b""))
     header = [_whole(value, source.name) for value in _numbers(first, source.name)]
     if len(header) not in (2, 3):
-        raise ValueError(f"{source.name}, line 1 should be the number of documents, of words and of counts")
+        raise ValueError(f"{source.name}, line 1 should be the numbers of documents, words and counts")
     entries = Entries(source.budget(), n_rows=header[0], n_columns=header[1])
     row = 0
     for number, line in lines:
@@ -155,7 +155,7 @@ def read_cluto(source: Source) -> Entries:
 
 
 def read_svmlight(source: Source, zero_based: bool | None = None) -> Entries:
-    """Svmlight, also called libsvm; words count from 1 unless a 0 occurs or `zero_based` says so."""
+    """Svmlight, also called libsvm; words are numbered from 1 unless a 0 occurs or `zero_based` is set."""
     entries = Entries(source.budget())
     for number, line in _lines(source):
         content = line.split(b"#", 1)[0].split()
@@ -188,7 +188,7 @@ def _triplets(
     n_entries: int,
     pattern: bool = False,
 ) -> Entries:
-    """Lines of document, word and count, taken many at a time."""
+    """Parse lines of document, word and count, many at a time."""
     entries, name = Entries(budget, n_rows=n_rows, n_columns=n_columns), budget.name
     width = 2 if pattern else 3
     for number, block in _line_blocks(lines):
@@ -214,7 +214,7 @@ def _triplets(
 def _dense_columns(
     budget: Budget, lines: Iterator[tuple[int, bytes]], n_rows: int, n_columns: int, symmetric: bool
 ) -> Entries:
-    """A number a line, column by column; of a symmetric table each column starts at the diagonal."""
+    """Parse one number per line, column by column; in a symmetric matrix columns start at the diagonal."""
     entries, name = Entries(budget, n_rows=n_rows, n_columns=n_columns), budget.name
     if symmetric and n_rows != n_columns:
         raise ValueError(f"{name} is symmetric but has {n_rows} rows and {n_columns} columns")
@@ -236,7 +236,7 @@ def _dense_columns(
 
 
 def _mirror(entries: Entries) -> None:
-    """Add the upper half of a symmetric table."""
+    """Add the upper triangle of a symmetric matrix."""
     n_entries = len(entries.values)
     for place in range(n_entries):
         row, column = entries.rows[place], entries.columns[place]
@@ -257,7 +257,7 @@ def _lines(source: Source, blank: bool = False) -> Iterator[tuple[int, bytes]]:
 
 
 def _line_blocks(lines: Iterator[tuple[int, bytes]], size: int = 2**20) -> Iterator[tuple[int, list[bytes]]]:
-    """Lines of about so many bytes, with the number of the first."""
+    """Blocks of lines of about this many bytes, each with the number of its first line."""
     block: list[bytes] = []
     start = length = 0
     for number, line in lines:
@@ -282,7 +282,7 @@ def _header_numbers(lines: Iterator[tuple[int, bytes]], expected: int, name: str
     number, line = next(lines, (1, b""))
     values = _numbers(line, f"{name}, line {number}")
     if len(values) != expected:
-        raise ValueError(f"{name}, line {number} should have {expected} whole number{'s' * (expected > 1)}")
+        raise ValueError(f"{name}, line {number} should have {expected} integer{'s' * (expected > 1)}")
     return [_whole(value, name) for value in values]
 
 
@@ -306,11 +306,11 @@ def _check_columns(entries: Entries) -> None:
 
 def _expect(found: int, promised: int, name: str, what: str) -> None:
     if found != promised:
-        raise ValueError(f"{name} has {found:,} {what} where its header says {promised:,}: it is cut short or damaged")
+        raise ValueError(f"{name} has {found:,} {what} but its header says {promised:,}: it is truncated or damaged")
 
 
 def _label_name(label: bytes, place: str) -> str:
-    """Labels of one document, whole numbers without a point."""
+    """Labels of one document, integers without a decimal point."""
     names = []
     for part in label.decode("ascii", "replace").split(","):
         try:

@@ -1,6 +1,6 @@
-"""Corpora from what a program holds in memory: texts, lists of tokens, data frames, gensim's documents.
+"""Corpora from objects in memory: texts, lists of tokens, data frames, gensim's documents.
 
-The public names are class methods of `Corpus`; what they have in common with files is `tables.read_table`.
+The public interface is class methods of `Corpus`; the code shared with files is `tables.read_table`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def from_texts(
         if not _missing(document):
             break
     if not leading:
-        raise ValueError("there are no texts: a corpus has at least one document")
+        raise ValueError("there are no texts: a corpus must have at least one document")
     tokens = isinstance(leading[-1], list | tuple)
     builder = CountBuilder(text_options, tokens=tokens)
     for number, document in enumerate(chain(leading, documents)):
@@ -78,7 +78,7 @@ def from_gensim(documents: Iterable[Any], dictionary: Any) -> Corpus:
     for number, document in enumerate(documents):
         for word, count in document:
             if word not in place:
-                raise ValueError(f"document {number} has word {word}, which the dictionary does not know")
+                raise ValueError(f"document {number} has word {word}, which is not in the dictionary")
             indices.append(place[word])
             data.append(count)
         ends.append(len(indices))
@@ -102,7 +102,7 @@ def _document(document: Any, number: int, tokens: bool) -> Any:
     if tokens:
         if isinstance(document, list | tuple) and all(isinstance(token, str) for token in document):
             return document
-        raise TypeError(f"document {number} is not a list of strings, as the first one is")
+        raise TypeError(f"document {number} is not a list of strings, but the first one is")
     if not isinstance(document, str):
         hint = ": decode it first" if isinstance(document, bytes) else ""
         raise TypeError(f"document {number} must be a string or None, not {type(document).__name__}{hint}")
@@ -110,7 +110,7 @@ def _document(document: Any, number: int, tokens: bool) -> Any:
 
 
 def _labels(labels: Sequence[Any] | Array) -> Any:
-    """None, NaN and empty text mean no label; whole numbers stay numbers where all are."""
+    """None, NaN and empty strings mean no label; labels stay integers if all of them are."""
     values = labels.tolist() if hasattr(labels, "tolist") else list(labels)
     numbers = [value for value in values if not _missing(value)]
     whole = all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in numbers)

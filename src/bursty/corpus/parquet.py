@@ -1,8 +1,8 @@
-"""Rows of a Parquet file, a batch at a time.
+"""Rows of a Parquet file, one batch at a time.
 
-A few hundred bytes of Parquet can stand for gigabytes: a page may be compressed, a value repeated by its number, and
-a header may claim what it likes. So the headers of all pages are read first, and what they say is counted
-(`bursty.storage.limits`); repeated values stay repeated until their row is asked for, and are counted then.
+A few hundred bytes of Parquet can expand to gigabytes: pages may be compressed, values run-length or dictionary
+encoded, and headers may claim any size. So the headers of all pages are read first and their sizes counted against the
+limits (`bursty.storage.limits`); dictionary-encoded values are expanded, and counted, only when their row is read.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import IO, Any
 from bursty.corpus.sources import Source
 from bursty.storage.limits import Budget
 
-# Rows that are taken at a time, and how many bytes of text they may have.
+# Maximum number of rows per batch, and of bytes of text in them.
 BATCH_ROWS = 1_000
 BATCH_BYTES = 2**24
-# Bytes of a page's header, statistics included.
+# Maximum size of a page header in bytes, including statistics.
 _HEADER = 2**16
 _DAMAGE = (OSError, ValueError, KeyError, IndexError, TypeError, OverflowError, MemoryError, struct.error)
 
 
 def parquet_records(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows, each with the name of its place; a file inside an archive or compressed whole is read at once."""
+    """Rows, each with its location; a file inside an archive or compressed as a whole is read at once."""
     try:
         import pyarrow.parquet as parquet
     except ImportError as error:
@@ -36,7 +36,7 @@ def parquet_records(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
             metadata = parquet.ParquetFile(stream, **limits).metadata
             names = [metadata.schema.column(number).path for number in range(metadata.num_columns)]
             if len({name.split(".")[0] for name in names}) < len(metadata.schema.to_arrow_schema().names):
-                raise ValueError("it has two columns of one name")
+                raise ValueError("it has two columns of the same name")
         _count_pages(stream, metadata, budget)
         with _damage_named(source.name):
             texts = [name for number, name in enumerate(names) if _is_text(metadata.schema.column(number))]
@@ -59,7 +59,7 @@ def parquet_records(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @contextmanager
 def _opened(source: Source) -> Iterator[IO[bytes]]:
-    """The file itself, or its content in memory where it does not lie on the disk as it is."""
+    """The file itself, or its decompressed content in memory."""
     if source.member is None:
         with open(source.path, "rb") as raw:
             if raw.read(4) == b"PAR1":
@@ -86,7 +86,7 @@ def _is_text(column: Any) -> bool:
 
 
 def _count_pages(stream: IO[bytes], metadata: Any, budget: Budget) -> None:
-    """Spend what the headers of all pages claim: their bytes, and eight for each value."""
+    """Count the sizes in all page headers against the budget: their bytes, and eight per value."""
     for group in range(metadata.num_row_groups):
         for number in range(metadata.num_columns):
             with _damage_named(budget.name):
@@ -103,7 +103,7 @@ def _count_pages(stream: IO[bytes], metadata: Any, budget: Budget) -> None:
 
 
 def _page(stream: IO[bytes], position: int) -> tuple[int, int, int]:
-    """Of the page at this place: its bytes when it is unpacked, number of values, and length in the file."""
+    """Uncompressed size, number of values, and length in the file of the page at this offset."""
     stream.seek(position)
     header = _Compact(stream.read(_HEADER))
     fields = header.struct()
@@ -115,13 +115,13 @@ def _page(stream: IO[bytes], position: int) -> tuple[int, int, int]:
 
 
 class _Compact:
-    """Structs in the compact protocol of Thrift, as far as the headers of pages need it."""
+    """Parser of Thrift structs in the compact protocol, as far as page headers need it."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.position = data, 0
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
-        """Values by their numbers."""
+        """Values by field number."""
         if depth > 8:
             raise ValueError("the header of a page is nested too deeply")
         fields: dict[int, Any] = {}
@@ -148,7 +148,7 @@ class _Compact:
             byte = self.take(1)[0]
             size = byte >> 4 if byte >> 4 != 15 else self.varint()
             if size > len(self.data):
-                raise ValueError("the header of a page is longer than it may be")
+                raise ValueError("the header of a page is too long")
             return [self.value(byte & 15, depth + 1, in_list=True) for _ in range(size)]
         if kind == 12:
             return self.struct(depth + 1)
@@ -163,7 +163,7 @@ class _Compact:
                 return result
             shift += 7
             if shift > 63:
-                raise ValueError("the header of a page has a number without end")
+                raise ValueError("the header of a page has an unterminated number")
 
     def zigzag(self) -> int:
         number = self.varint()
@@ -171,13 +171,13 @@ class _Compact:
 
     def take(self, n_bytes: int) -> bytes:
         if self.position + n_bytes > len(self.data):
-            raise ValueError("the header of a page is cut short")
+            raise ValueError("the header of a page is truncated")
         self.position += n_bytes
         return self.data[self.position - n_bytes : self.position]
 
 
 def _rows_at_a_time(batch: Any, budget: Budget) -> int:
-    """How many rows become Python values at a time; what all of them take is counted."""
+    """Number of rows converted to Python values at a time; the memory for all of them is counted."""
     with _damage_named(budget.name):
         total = sum(_expanded(column) for column in batch.columns)
     budget.spend(total)
@@ -186,7 +186,7 @@ def _rows_at_a_time(batch: Any, budget: Budget) -> int:
 
 
 def _expanded(column: Any) -> int:
-    """Bytes of a column whose repeated values are written out."""
+    """Bytes of a column after its dictionary encoding is expanded."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""One door for every kind of file: `read_corpus`."""
+"""`read_corpus`, the single entry point for every file format."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from bursty.corpus.text import TextOptions
 from bursty.corpus.wide import read_wide
 from bursty.storage.limits import raised
 
-#: Rows of a table, from what opens it and its options, which it takes out of all options.
+#: Function from a source and the reading options, from which it pops its own, to the rows of a table.
 Rows = Callable[[Source, dict[str, Any]], tables.Records]
 
 
 class ReadOptions(TypedDict, total=False):
-    """The options of `read_corpus`; each format takes those that mean something to it."""
+    """The options of `read_corpus`; each format takes those that apply to it."""
 
     text: str | Sequence[str]
     label: str | bool
@@ -66,64 +66,63 @@ class ReadOptions(TypedDict, total=False):
 def read_corpus(path: str | os.PathLike[str], format: str | None = None, **options: Unpack[ReadOptions]) -> Corpus:
     """Read documents from a file, a folder or an archive.
 
-    Compressed files (.gz, .xz, .bz2) and archives (.zip, .tar, .tar.gz, ...) are read in place. Texts are
-    read a block at a time, so the memory needed is that of the counts. Documents without a word keep their
-    row.
+    Compressed files (.gz, .xz, .bz2) and archives (.zip, .tar, .tar.gz, ...) are read in place. Texts are read one
+    block at a time, so that only the counts have to fit into memory. Documents without words keep their row.
 
     Parameters
     ----------
-    path : str or path
-        What to read.
+    path : str or path-like
+        File, folder or archive to read.
     format : str, optional
         ``folder``, ``lines`` (one document per line), ``csv``, ``tsv``, ``wide`` (CSV or TSV of counts, one row per
         sample), ``jsonl`` (JSON lines, or an array), ``parquet``, ``ldac``, ``uci``, ``cluto``, ``matrixmarket``,
-        ``svmlight``, ``matlab`` or ``bcorpus`` (what `Corpus.save` writes). Found from the name and the
-        content when it is not given.
+        ``svmlight``, ``matlab`` or ``bcorpus`` (written by `Corpus.save`). By default it is detected from name and
+        content.
     text : str or list of str
-        Tables: the column of the text, or several, joined. Default: the one called text, document, body or
+        Tables: column of the text, or several, which are joined. By default the column called text, document, body or
         content.
     label, id : str or False
-        Tables: the column of the class, of the document's name. Default: label, class or category, and id,
-        where there is one; False for none. In MATLAB files the name of a variable.
+        Tables: columns of the class and of the name of each document. By default label, class or category, and id, if
+        there is one; False for none. In MATLAB files, names of variables.
     metadata : list of str
         Tables: more columns to keep.
     label_separator : str
-        Tables: the label column holds several classes with this between them; the corpus is multi-label.
+        Tables: separator of several classes in the label column; the corpus is then multi-label.
     max_documents : int
-        Tables: stop after so many rows.
+        Tables: maximum number of rows to read.
     columns : list of str
-        CSV, TSV: the names of the columns of a file whose first line is not a header.
+        CSV, TSV: names of the columns, for a file without a header line.
     delimiter : str
-        CSV, TSV: between fields; a tab for TSV, and for CSV what its first line shows (comma, semicolon, tab or bar).
+        CSV, TSV: field delimiter. By default a tab for TSV; for CSV detected from the first line (comma, semicolon, tab
+        or bar).
     quoted : bool
-        CSV, TSV: whether fields may be in double quotes; True for CSV and False for TSV.
+        CSV, TSV: whether fields may be in double quotes. By default True for CSV and False for TSV.
     encoding : str
-        Of texts, tables and lists of words. Default: UTF-8, or what a byte-order mark says.
+        Encoding of texts, tables and lists of words. By default UTF-8, or that of the byte-order mark.
     clean : function from str to str
         Applied to each text before its words are counted.
-    vocabulary : list of str or path
-        Texts: count these words, in this order, and no others. Tables of counts: the names of the columns,
-        found beside the file where the format has a name for that. In MATLAB files the name of a variable.
-    labels : list or path
-        Tables of counts: the class of each document (a file has one a line).
+    vocabulary : list of str or path-like
+        Texts: count only these words, in this order. Tables of counts: names of the columns; by default read from the
+        companion file if the format defines one. In MATLAB files, the name of a variable.
+    labels : list or path-like
+        Tables of counts: the class of each document, or a file with one per line.
     transpose : bool
-        Tables of counts: the file has a row for each word.
+        Tables of counts: whether the file has one row per word.
     variable : str
-        MATLAB: the variable of the counts.
+        MATLAB: name of the variable with the counts.
     zero_based : bool
-        Svmlight: whether words count from 0. Default: from 1 unless a 0 occurs.
+        Svmlight: whether words are numbered from 0. By default from 1, unless a 0 occurs.
     lowercase, token_pattern, stop_words, ngram_range, analyzer, strip_accents
-        Texts: what a word is; see `bursty.corpus.TextOptions`.
+        Texts: what counts as a word; see `bursty.corpus.TextOptions`.
     min_df, max_df, drop_most_common
-        Which words stay; see `Corpus.filter_words`.
+        Which words are kept; see `Corpus.filter_words`.
     include, exclude : list of str
-        Folders and archives: patterns such as ``"*.txt"`` of the files to read, and of those to skip.
+        Folders and archives: patterns of the files to read and to skip, such as ``"*.txt"``.
     keep_texts : bool
-        Texts: keep them beside the counts, compressed, so that reports show excerpts; False by default.
-
+        Texts: whether to keep them, compressed, with the counts, so that reports show excerpts. By default False.
     max_memory : int or str
-        How many bytes the file may grow to and take, such as ``"8GB"``. Default: 200 times its size or 256 MiB,
-        whichever is more, and the memory that is free.
+        Limit on the decompressed size of the file and on the memory it takes, in bytes or as a string such as
+        ``"8GB"``. By default 200 times its size or 256 MiB, whichever is larger, and at most the free memory.
 
     Returns
     -------
@@ -137,7 +136,7 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
     """
     path = Path(path)
     if not path.exists():
-        raise FileNotFoundError(f"there is nothing at {path}")
+        raise FileNotFoundError(f"no such file or directory: {path}")
     with raised(options.pop("max_memory", None)):
         name, source = _locate(path, format, options)
         reader = _READERS[name]
@@ -150,23 +149,23 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
 
 
 def holds_texts(path: Path, format: str | None, options: Any) -> bool:
-    """Whether what lies at `path` is texts, not counts."""
+    """Whether `path` holds texts rather than counts."""
     return path.exists() and _READERS[_locate(path, format, options)[0]].is_text
 
 
 def read_parts(
     path: str | os.PathLike[str], format: str | None = None, *, size: int = SHARD_SIZE, **options: Unpack[ReadOptions]
 ) -> Iterator[Corpus]:
-    """Read documents as corpora of so many of them each, with one vocabulary and one set of label names.
+    """Read documents in parts, as corpora of ``size`` documents with a common vocabulary and common label names.
 
-    Tables (CSV, TSV, JSON lines, Parquet) are read twice, for the vocabulary and then for the counts, and only one
-    part is in memory at a time; other formats are read whole and cut. The options are those of `read_corpus`, and so
-    is the result, taken together.
+    Tables (CSV, TSV, JSON lines, Parquet) are read twice, first for the vocabulary and then for the counts, with one
+    part in memory at a time; other formats are read as a whole and then split. The options are those of `read_corpus`,
+    and the parts together equal its result.
     """
     limit = options.pop("max_memory", None)
     parts = _parts(Path(path), format, size, options)
     while True:
-        with raised(limit):  # not around the yield: what happens there is not ours
+        with raised(limit):  # not around the yield, so that the limit does not apply to the caller's code
             part = next(parts, None)
         if part is None:
             return
@@ -196,7 +195,7 @@ def _parts(path: Path, format: str | None, size: int, options: ReadOptions) -> I
 
 @dataclass(frozen=True)
 class _Reader:
-    """A format: its reader and the options that mean something to it."""
+    """A format: its reader and the options that apply to it."""
 
     read: Callable[[Source, dict[str, Any]], Corpus]
     takes: frozenset[str]
@@ -204,7 +203,7 @@ class _Reader:
 
 
 def _locate(path: Path, format: str | None, options: ReadOptions) -> tuple[str, Source]:
-    """Format and file; a table whose text column is named is no table of counts."""
+    """Format and file; if a text column is named, a table is not a table of counts."""
     name, source = locate(path, format)
     if name == "wide" and format is None and "text" in options:
         name = "tsv" if source.filename.lower().endswith((".tsv", ".tab")) else "csv"
@@ -215,10 +214,10 @@ def _check_options(name: str, takes: frozenset[str], options: ReadOptions) -> No
     unknown = sorted(set(options) - set(ReadOptions.__annotations__))
     if unknown:
         known = ", ".join(sorted(ReadOptions.__annotations__))
-        raise TypeError(f"read_corpus has no option {unknown[0]!r}; it has {known}")
+        raise TypeError(f"read_corpus has no option {unknown[0]!r}; the options are {known}")
     misfit = sorted(set(options) - takes)
     if misfit:
-        raise ValueError(f"{misfit[0]}= means nothing for format {name!r}, which takes {', '.join(sorted(takes))}")
+        raise ValueError(f"{misfit[0]}= does not apply to format {name!r}, which takes {', '.join(sorted(takes))}")
 
 
 def _text_options(source: Source, options: dict[str, Any]) -> TextOptions:
@@ -278,7 +277,7 @@ def _wide(source: Source, options: dict[str, Any]) -> Corpus:
 def _matrix(
     parse: Callable[..., matrices.Entries], companions: Callable[[str], dict[str, tuple[str, ...]]]
 ) -> Callable[[Source, dict[str, Any]], Corpus]:
-    """Reader of a table of counts whose names may lie in files beside it."""
+    """Reader of a table of counts, with names from companion files."""
 
     def read(source: Source, options: dict[str, Any]) -> Corpus:
         encoding = options.get("encoding")
@@ -288,7 +287,7 @@ def _matrix(
         names = {role: _beside(source, beside.get(role, ()), encoding) for role in ("vocabulary", "ids", "labels")}
         names |= {role: _given(options[role], encoding) for role in ("vocabulary", "labels") if role in options}
         if names["vocabulary"] is not None and not entries.n_columns and not transpose:
-            # The format has no header: the last words of the list may occur in no document.
+            # The format has no header, and the last words of the vocabulary may not occur in any document.
             entries.n_columns = len(names["vocabulary"])
         table = entries.as_table(transpose)
         target: dict[str, Any] = {"labels": names["labels"]}

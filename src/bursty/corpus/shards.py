@@ -1,4 +1,4 @@
-"""A corpus on disk in shards of equal numbers of documents, read one at a time: for corpora larger than memory.
+"""A corpus larger than memory, stored on disk in shards of equal numbers of documents that are read one at a time.
 
     my.bshards/
         index               vocabulary, label names, sizes and checksums of the shards; written last
@@ -6,9 +6,9 @@
                             row starts, words and counts by document; column starts, documents and counts by word
         00000.names         ids, labels and metadata of these documents
 
-The counts are there twice, by document and by word, because a sum over documents walks them by word: a shard that is
-mapped into memory is ready to work on. The number of documents in a shard is the number that is worked on at a time
-(`SHARD_SIZE`), so that a fit from shards adds the same numbers in the same order as one from memory.
+The counts are stored twice, by document and by word, because sums over documents need them by word: a memory-mapped
+shard can be used without conversion. The number of documents per shard equals that of a chunk of work (`SHARD_SIZE`),
+so that a fit from shards adds the same numbers in the same order as a fit in memory.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from bursty.validation import MAX_COUNT
 
 Array = np.ndarray[Any, Any]
 
-#: Documents in a shard, and in a chunk that is worked on. A change of it changes last bits.
+#: Number of documents per shard, and per chunk of work. Changing it changes the last bits of results.
 SHARD_SIZE = 32_768
 SUFFIX = ".bshards"
 _KIND = "shards"
@@ -53,10 +53,10 @@ class Shard:
 
 
 class ShardedCorpus:
-    """A corpus on disk, opened. Estimators take it where they take a `Corpus`.
+    """A corpus on disk. Estimators accept it in place of a `Corpus`.
 
-    It has the attributes of a `Corpus`; those with a row per document (`counts`, `labels`, `ids`, `metadata`) are read
-    when they are asked for, all of them into memory. `parts` gives the shards one at a time.
+    It has the attributes of a `Corpus`; those with one row per document (`counts`, `labels`, `ids`, `metadata`) are
+    read into memory as a whole on each access. `parts` yields the shards one at a time.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -102,7 +102,7 @@ class ShardedCorpus:
 
     @property
     def labels(self) -> Array | None:
-        """One integer a document, as in `Corpus`."""
+        """One integer per document, as in `Corpus`."""
         if self.label_names is None or self.is_multilabel:
             return None
         return np.concatenate(self._column("labels"))
@@ -123,16 +123,16 @@ class ShardedCorpus:
 
     @property
     def ids(self) -> Array:
-        """One string a document."""
+        """One string per document."""
         return np.concatenate(self._column("ids"))
 
     @property
     def counts(self) -> sp.csr_array:
-        """Documents x words, all of them in memory: estimators do not need that."""
+        """Documents x words, all in memory; not needed by estimators."""
         return sp.csr_array(sp.vstack([self.shard_counts(number) for number in range(len(self.shards))], format="csr"))
 
     def select(self, documents: Any) -> Corpus:
-        """The documents of a mask, of indices (in that order, repeats allowed) or of a slice, in memory."""
+        """The documents selected by a mask, indices (in that order, repeats allowed) or a slice, in memory."""
         rows = np.arange(len(self))[check_rows(documents, len(self))]
         order = np.argsort(rows, kind="stable")
         chosen, start, parts = rows[order], 0, []
@@ -144,7 +144,7 @@ class ShardedCorpus:
         return _joined(parts).select(np.argsort(order, kind="stable"))
 
     def shard_counts(self, number: int) -> sp.csr_array:
-        """The counts of one shard, mapped into memory."""
+        """The counts of one shard, memory-mapped."""
         indptr, indices, values = self.orders(number)[0]
         return sp.csr_array((values, indices, indptr), shape=(self.shards[number].documents, self.shape[1]))
 
@@ -157,7 +157,7 @@ class ShardedCorpus:
             raise self._damaged(number, error) from error
         lengths = [shard.documents + 1, shard.cells, shard.cells, n_words + 1, shard.cells, shard.cells]
         if flat.dtype != np.int32 or flat.shape != (sum(lengths),):
-            raise self._damaged(number, "it does not have the size that the index says")
+            raise self._damaged(number, "its size differs from the index")
         parts = np.split(flat, np.cumsum(lengths)[:-1])
         if number not in self._checked:
             self._check(number, flat, parts)
@@ -165,14 +165,14 @@ class ShardedCorpus:
         return tuple(parts[:3]), tuple(parts[3:])  # type: ignore[return-value]  # three and three
 
     def announce(self, number: int) -> None:
-        """Ask the system to have a shard in memory soon."""
+        """Ask the operating system to prefetch a shard."""
         if not hasattr(os, "posix_fadvise"):
             return
         try:
             with open(self._file(number), "rb") as file:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
         except OSError:
-            return  # reading it will say what is wrong
+            return  # reading it raises the error
 
     def parts(self) -> Iterator[Corpus]:
         """The shards as corpora in memory, one at a time."""
@@ -182,7 +182,7 @@ class ShardedCorpus:
             try:
                 part = Corpus(counts, words, label_names=self.label_names, info=self.info, **names)
             except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
-                raise self._damaged(number, f"its names do not fit ({error})") from error
+                raise self._damaged(number, f"its names do not match ({error})") from error
             yield part
 
     def _column(self, name: str) -> list[Any]:
@@ -198,10 +198,10 @@ class ShardedCorpus:
         names = read_tree(path, _KIND)
         keys = {"ids", "metadata", "label_matrix" if self.is_multilabel else "labels"}
         if not isinstance(names, dict) or names.keys() != keys:
-            raise self._damaged(number, f"{path.name} does not hold {', '.join(sorted(keys))}")
+            raise self._damaged(number, f"{path.name} does not contain {', '.join(sorted(keys))}")
         lengths = [len(names[key]) for key in ("ids", "labels") if isinstance(names.get(key), np.ndarray)]
         if not lengths or set(lengths) != {self.shards[number].documents}:
-            raise self._damaged(number, f"{path.name} does not fit the index")
+            raise self._damaged(number, f"{path.name} does not match the index")
         return names
 
     def _check_size(self, number: int) -> None:
@@ -213,10 +213,10 @@ class ShardedCorpus:
         if not stays_inside(path, self.path):
             raise self._damaged(number, f"{path.name} is a link that leads out of the folder")
         if path.stat().st_size < least:
-            raise self._damaged(number, f"{path.name} is shorter than the index says")
+            raise self._damaged(number, f"{path.name} is shorter than its size in the index")
 
     def _check(self, number: int, flat: Array, parts: Sequence[Array]) -> None:
-        """Once for each shard: the bytes that were written, and positions inside the tables."""
+        """Check a shard once: its checksum, and that all indices are in bounds."""
         if zlib.crc32(flat.data) != self.shards[number].checksum:
             raise self._damaged(number, "its checksum is wrong")
         indptr, indices, values, starts, rows, by_word = parts
@@ -231,35 +231,35 @@ class ShardedCorpus:
         table = sp.csr_array((values, indices, indptr), shape=(n_documents, n_words))
         columns = table.tocsc()
         if not all(map(np.array_equal, (columns.indptr, columns.indices, columns.data), (starts, rows, by_word))):
-            raise self._damaged(number, "its counts by word are not its counts by document")
+            raise self._damaged(number, "its counts by word differ from its counts by document")
         lengths = table.sum(axis=1, dtype=np.int64)
         if lengths.max(initial=0) > MAX_COUNT:
             raise self._damaged(number, f"it has a document of {lengths.max():,} tokens, above {MAX_COUNT:,}")
         known = self.shards[number]
         if int(lengths.sum()) != known.tokens or int(np.count_nonzero(lengths == 0)) != known.empty:
-            raise self._damaged(number, "it does not have the tokens and empty documents that the index says")
+            raise self._damaged(number, "its numbers of tokens and empty documents differ from the index")
 
     def _damaged(self, number: int, reason: Any) -> ValueError:
         return ValueError(f"shard {number} of {self.path} cannot be read: {reason}. Write the shards again")
 
 
 def write_shards(path: str | Path, corpora: Corpus | Iterable[Corpus]) -> ShardedCorpus:
-    """Write documents to a folder of shards, a shard's worth in memory at a time.
+    """Write documents to a folder of shards, with one shard in memory at a time.
 
     Parameters
     ----------
-    path : str or path
-        The folder; the suffix ``.bshards`` is added when the name has none. It appears when all is written: a
-        folder of shards that was there before stays until then.
-    corpora : Corpus or iterable of them
-        Parts of one corpus, with the same vocabulary and label names, in order.
+    path : str or path-like
+        The folder; the suffix ``.bshards`` is added if the name has none. It appears once everything is written; until
+        then an existing folder of shards is left unchanged.
+    corpora : Corpus or iterable of Corpus
+        Parts of one corpus, in order, with the same vocabulary and label names.
     """
     path = Path(path)
     if not path.suffix:
         path = path.with_suffix(SUFFIX)
     recover(path)
     if path.exists() and not (path / _INDEX).is_file():
-        raise FileExistsError(f"{path} is there and is not a folder of shards: choose another name")
+        raise FileExistsError(f"{path} exists and is not a folder of shards: choose another name")
     with replacing_folder(path) as folder:
         first, shards = None, []
         for number, part in enumerate(_of_size(corpora)):
@@ -273,7 +273,7 @@ def write_shards(path: str | Path, corpora: Corpus | Iterable[Corpus]) -> Sharde
 
 
 def _of_size(corpora: Corpus | Iterable[Corpus]) -> Iterator[Corpus]:
-    """The same documents in parts of `SHARD_SIZE`, and what is left."""
+    """The same documents in parts of `SHARD_SIZE`; the last may be smaller."""
     waiting: list[Corpus] = []
     n_waiting = 0
     for corpus in [corpora] if isinstance(corpora, Corpus) else corpora:
@@ -314,12 +314,12 @@ def _joined(parts: Sequence[Corpus]) -> Corpus:
 def _check_same(first: Corpus, part: Corpus, number: int) -> None:
     if not np.array_equal(first.vocabulary, part.vocabulary):
         raise ValueError(
-            f"part {number} has another vocabulary ({part.n_words} words) than the first ({first.n_words} words): "
+            f"part {number} has a different vocabulary ({part.n_words} words) from the first ({first.n_words} words): "
             "read all parts with one vocabulary"
         )
     names, known = ([] if part.label_names is None else part.label_names.tolist() for part in (part, first))
     if names != known:
-        raise ValueError(f"part {number} has other label names than the first: give all parts the same label_names")
+        raise ValueError(f"part {number} has different label names from the first: give all parts the same label_names")
 
 
 def _write_shard(folder: Path, number: int, part: Corpus) -> Shard:

@@ -1,8 +1,8 @@
-"""Files opened in place: plain, compressed, or inside an archive. Nothing is ever unpacked to disk.
+"""Files opened in place: plain, compressed, or inside an archive. Nothing is unpacked to disk.
 
-What a file is follows from its first bytes, not from its name. Decompressed data and the members of archives are
-counted on the way (`bursty.storage.limits`), so a small file cannot fill the memory. Names inside archives are used to
-name documents and for nothing else. Links beside a file that lead out of its folder are not followed.
+Compression is detected from the first bytes of a file, not from its name. Decompressed data and the members of archives
+are counted against the limits (`bursty.storage.limits`), so that a small file cannot fill the memory. Names inside
+archives only serve to name documents. Companion files that are links out of the folder are not followed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _BUFFER = 65536
 
 
 class GuardedReader(io.RawIOBase):
-    """A stream that counts its bytes and turns every kind of damage into one `ValueError`."""
+    """A stream that counts its bytes and reports any damage as a `ValueError`."""
 
     def __init__(self, inner: Any, name: str, budget: Budget | None, *also_close: Any) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ class damage_named:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         odd = isinstance(error, OSError) and error.errno in (None, errno.EINVAL)
         if error is not None and (odd or isinstance(error, _DAMAGE)):
-            raise ValueError(f"{self._name} is damaged or cut short: {error or type(error).__name__}") from error
+            raise ValueError(f"{self._name} is damaged or truncated: {error or type(error).__name__}") from error
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """For messages."""
+        """Name for messages."""
         return str(self.path) if self.member is None else f"{self.path}:{self.member}"
 
     @property
@@ -110,7 +110,7 @@ class Source:
         return open_binary(self.path) if self.member is None else open_member(self.path, self.member)
 
     def budget(self) -> Budget:
-        """What the content may cost."""
+        """The memory budget for the content."""
         return Budget(self.name, self.path.stat().st_size)
 
     def head(self, n_bytes: int = 65536) -> bytes:
@@ -119,7 +119,7 @@ class Source:
             return stream.read(n_bytes)
 
     def sibling(self, *names: str) -> Source | None:
-        """The first of these names that lies beside this file, compressed or not."""
+        """The first of these names that exists beside this file, compressed or not."""
         if self.member is None:
             folder = self.path.parent
             there = {entry.name for entry in folder.iterdir() if entry.is_file() and stays_inside(entry, folder)}
@@ -132,7 +132,7 @@ class Source:
 
 
 def stays_inside(path: Path, folder: Path) -> bool:
-    """Whether the path is in the folder once all links are followed."""
+    """Whether the path is in the folder after all links are resolved."""
     return path.resolve().is_relative_to(folder.resolve())
 
 
@@ -144,7 +144,7 @@ def strip_compression(name: str) -> str:
 
 def open_binary(path: Path) -> BinaryIO:
     """The decompressed bytes of a file on disk."""
-    raw = open(path, "rb")  # noqa: SIM115 - closed by the reader that is handed out
+    raw = open(path, "rb")  # noqa: SIM115 - closed by the returned reader
     return _decompressed(raw, str(path), Budget(str(path), path.stat().st_size), raw)
 
 
@@ -163,13 +163,13 @@ def archive_kind(path: Path) -> str | None:
 
 
 def walk_archive(path: Path) -> Iterator[tuple[str, BinaryIO]]:
-    """Name and bytes of every regular file, in order; read each before asking for the next."""
+    """Name and bytes of every regular file, in order; each must be read before the next."""
     walk = _walk_zip if archive_kind(path) == "zip" else _walk_tar
     yield from walk(path)
 
 
 def member_names(path: Path) -> list[str]:
-    """The names of the regular files in an archive, hidden ones left out."""
+    """The names of the regular files in an archive, without hidden ones."""
     if archive_kind(path) == "zip":
         with damage_named(str(path)), zipfile.ZipFile(path) as archive:
             Budget(str(path), path.stat().st_size).spend(PER_MEMBER * len(archive.infolist()))
@@ -182,13 +182,13 @@ def open_member(path: Path, member: str) -> BinaryIO:
     walk = walk_archive(path)
     for name, stream in walk:
         if name == member:
-            # The walk must live as long as the stream, and end with it.
+            # The walk must stay open as long as the stream, and be closed with it.
             return cast(BinaryIO, io.BufferedReader(GuardedReader(stream, f"{path}:{name}", None, walk)))
     raise FileNotFoundError(f"{path} has no file {member!r}")
 
 
 def hidden(name: str) -> bool:
-    """Whether some part of the name starts with a dot, or is what archivers of some systems leave behind."""
+    """Whether a part of the path starts with a dot, or is metadata added by an archiver."""
     return any(part.startswith(".") or part == "__MACOSX" for part in name.split("/"))
 
 
@@ -219,7 +219,7 @@ def _walk_tar(path: Path) -> Iterator[tuple[str, BinaryIO]]:
                 if info is None:
                     return
                 budget.spend(PER_MEMBER)
-                # A tar keeps what it has listed, for random access; in a stream that is only a growing list.
+                # A TarFile remembers its members for random access; in a stream that list would only grow.
                 cast(Any, archive).members = []
                 if not info.isreg() or info.issparse() or hidden(_clean(info.name)):
                     continue
@@ -239,7 +239,7 @@ def _clean(name: str) -> str:
 
 
 def _decompressed(raw: IO[bytes], name: str, budget: Budget, *also_close: Any) -> BinaryIO:
-    """A guarded view of `raw`, decompressed when its first bytes say so."""
+    """A guarded view of `raw`, decompressed if its first bytes indicate compression."""
     buffered = io.BufferedReader(GuardedReader(raw, name, None), _BUFFER)
     head = buffered.peek(6)[:6]
     inner: Any = buffered

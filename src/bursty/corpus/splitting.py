@@ -1,8 +1,8 @@
-"""A corpus cut at random, with every class in its share.
+"""Random splits of a corpus, optionally stratified by class.
 
-Documents are put in a random order, class by class when the split is stratified, and each part takes every
-so-manieth document of that order from a random start (systematic sampling). Sizes come out exact, and a class
-that fills m places of the order gives each part its share of m to within one document.
+Documents are put in a random order, class by class if the split is stratified, and each part takes documents at regular
+intervals from a random start (systematic sampling). Sizes are exact, and each part gets its share of every class to
+within one document.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def split_rows(
 ) -> list[Array]:
     """Sorted row numbers of each part."""
     if test_size is not None and fractions is not None:
-        raise ValueError("give test_size (two parts) or fractions (one number a part), not both")
+        raise ValueError("give test_size (two parts) or fractions (one number per part), not both")
     sizes = _fraction_sizes(n_documents, fractions) if fractions is not None else _two(n_documents, test_size)
     rng = as_generator(random_state)
     order = rng.permutation(n_documents)
@@ -55,7 +55,7 @@ def _two(n_documents: int, test_size: float | None) -> list[int]:
 
 
 def _fraction_sizes(n_documents: int, fractions: Sequence[float]) -> list[int]:
-    """Whole numbers nearest to the fractions that sum to the number of documents."""
+    """Integers nearest to the fractions that sum to the number of documents."""
     shares = [float(share) for share in fractions]
     if len(shares) < 2 or min(shares) <= 0 or not math.isclose(sum(shares), 1.0, abs_tol=1e-9):
         raise ValueError(f"fractions={list(fractions)} must be two or more positive numbers that sum to 1")
@@ -68,7 +68,7 @@ def _fraction_sizes(n_documents: int, fractions: Sequence[float]) -> list[int]:
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
-    """A numpy Generator of a seed, of a legacy RandomState (which moves on by one draw) or of itself."""
+    """A NumPy Generator from a seed, a legacy RandomState (which advances by one draw) or a Generator."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
     return np.random.default_rng(random_state)

@@ -1,13 +1,13 @@
-"""A corpus in one file, and back: what is kept, under which name, in the container of `bursty.storage`.
+"""A corpus in one file: the names of its arrays in the container of `bursty.storage`.
 
-| array | what |
+| array | content |
 |---|---|
 | `data`, `indices`, `indptr` | the counts, in the smallest integer type that holds them |
-| `vocabulary.bytes`, `vocabulary.ends` | the words, where they have names |
+| `vocabulary.bytes`, `vocabulary.ends` | the words, if they have names |
 | `ids.bytes`, `ids.ends` | the documents' names |
-| `labels`, or `classes.indices` and `classes.indptr` | one class a document, or any number |
+| `labels`, or `classes.indices` and `classes.indptr` | one class per document, or any number |
 | `metadata.<n>`, or `.bytes` and `.ends` | the n-th column |
-| `texts.data`, `texts.ends`, `texts.lengths` | compressed blocks of the texts, where they are kept |
+| `texts.data`, `texts.ends`, `texts.lengths` | compressed blocks of the texts, if they are kept |
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TEXTS = ("data", "ends", "lengths")
 
 
 def save_corpus(corpus: Corpus, path: str | Path) -> Path:
-    """Write the corpus to `path`; the suffix is added when the name has none."""
+    """Write the corpus to `path`; the suffix is added if the name has none."""
     path = Path(path)
     if not path.suffix:
         path = path.with_suffix(SUFFIX)
@@ -39,16 +39,16 @@ def save_corpus(corpus: Corpus, path: str | Path) -> Path:
 
 
 def load_corpus(path: str | Path) -> Corpus:
-    """The corpus that `save_corpus` wrote; `ValueError` for a file that is not one."""
+    """Read a file written by `save_corpus`; `ValueError` for any other file."""
     manifest, arrays = read_arrays(path, KIND)
     try:
         return rebuild(manifest, arrays)
     except (KeyError, TypeError, IndexError, ValueError, OverflowError) as error:
-        raise ValueError(f"{path} is not a readable bursty corpus file: its parts do not fit ({error})") from error
+        raise ValueError(f"{path} is not a readable bursty corpus file: its parts do not match ({error})") from error
 
 
 def take_apart(corpus: Corpus) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The corpus as a manifest that JSON can hold, and named arrays."""
+    """The corpus as a JSON-serialisable manifest and named arrays."""
     counts = corpus.counts
     arrays: dict[str, Array] = {
         "data": _narrow(counts.data),
@@ -81,12 +81,12 @@ def take_apart(corpus: Corpus) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def rebuild(manifest: dict[str, Any], arrays: dict[str, Array]) -> Corpus:
-    """The corpus of `take_apart`; an error of some kind where the parts do not fit."""
+    """The corpus from the result of `take_apart`; raises an error if the parts do not match."""
     n_documents, n_words = int(manifest["documents"]), int(manifest["words"])
     data, indices, indptr = (arrays[name] for name in ("data", "indices", "indptr"))
     check_csr(indices, indptr, len(data), (n_documents, n_words))
     if "vocabulary.ends" not in arrays and n_words > max(2**21, 64 * len(data)):
-        raise ValueError(f"it claims {n_words} words and has {len(data)} counts")
+        raise ValueError(f"it claims {n_words} words but has {len(data)} counts")
     counts = sp.csr_array((data.astype(np.int32, copy=False), indices, indptr), shape=(n_documents, n_words))
     names = manifest["label_names"]
     matrix = None

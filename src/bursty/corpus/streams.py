@@ -1,4 +1,4 @@
-"""Texts that are read a part at a time, counted with one vocabulary and one set of label names."""
+"""Texts read in parts, counted with a common vocabulary and common label names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 
 
 def one_vocabulary(parts: Callable[[TextOptions], Iterator[Corpus]], options: TextOptions) -> Iterator[Corpus]:
-    """The parts as they would be cut from the whole; ``parts`` reads them all again each time it is called."""
+    """The same parts as if the whole had been read and split; every call of ``parts`` reads all of them again."""
     plain = replace(options, min_df=1, max_df=1.0, drop_most_common=0)
     frequency, tokens, names = Counter[str](), Counter[str](), set[str]()
     n_documents = 0
@@ -38,7 +38,7 @@ def one_vocabulary(parts: Callable[[TextOptions], Iterator[Corpus]], options: Te
 
 
 def _relabelled(part: Corpus, names: list[str]) -> Corpus:
-    """The same labels as positions in all names."""
+    """The same labels as positions in the common names."""
     if part.labels is None or part.label_names is None:
         return part
     place = {name: position for position, name in enumerate(names)}

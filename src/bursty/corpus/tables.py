@@ -1,8 +1,7 @@
-"""Tables with a text in each row: CSV, TSV, JSON lines, Parquet.
+"""Tables with one text per row: CSV, TSV, JSON lines, Parquet.
 
-A reader of records yields one dictionary a row; `read_table` picks the columns for text, label and id, and
-counts the words a block at a time. Columns are found by name, and a name that is not there gets an error that
-lists those that are.
+A reader of records yields one dictionary per row; `read_table` selects the columns for text, label and id, and counts
+the words one block at a time. Columns are found by name; the error for a missing name lists the existing ones.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ from bursty.storage.limits import PER_CHARACTER, Budget
 
 Record = Mapping[str, Any]
 
-#: Rows, each with the name of its place for messages.
+#: Rows, each with its location for messages.
 Records = Iterator[tuple[str, Record]]
 
-# Names that speak for themselves when the caller names no column.
+# Default names of columns.
 USUAL = {
     "text": ("text", "document", "body", "content"),
     "label": ("label", "class", "category"),
@@ -53,32 +52,32 @@ def read_table(
     clean: Callable[[str], str] | None = None,
     budget: Budget | None = None,
 ) -> Corpus:
-    """Corpus of the rows of a table.
+    """Read a corpus from the rows of a table.
 
     Parameters
     ----------
     records : iterator of (place, record)
-        The place names the row in messages.
+        The place is the location of the row, for messages.
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     text_options : TextOptions
         What counts as a word.
     text : str or sequence of str, optional
-        Column of the text, or several, joined by a line feed. Without it: a column called text, document,
+        Column of the text, or several, which are joined by a line feed. By default the column called text, document,
         body or content.
     label, id : str, False or None
-        Column of the class and of the document's name. None takes a column with the usual name where there is
+        Columns of the class and of the name of each document. None takes a column with a default name if there is
         one; False takes none.
     metadata : sequence of str
-        More columns to keep. A column whose name says that it is a time is kept without being asked for.
+        More columns to keep. The first column with the name of a time (year, date, ...) is always kept.
     label_separator : str, optional
-        The label column holds several classes with this between them.
+        Separator of several classes in the label column.
     max_documents : int, optional
-        Stop after so many rows.
+        Maximum number of rows to read.
     clean : function from str to str, optional
         Applied to each text.
     budget : Budget, optional
-        What the counts may cost.
+        Memory budget for the counts.
     """
     builder = CountBuilder(text_options, budget=budget)
     picked: tuple[list[str], str | None, str | None] | None = None
@@ -124,7 +123,7 @@ def csv_records(
 ) -> Records:
     """Rows of a CSV or TSV file; the first line names the columns unless `columns` does.
 
-    Without a delimiter it is found from the first line. With ``comments``, lines before the header that begin with
+    Without a delimiter it is detected from the first line. With ``comments``, lines before the header that begin with
     ``# `` are skipped.
     """
     with source.open() as stream:
@@ -143,11 +142,11 @@ def csv_records(
             if header is None:
                 header = [column.strip() for column in row]
                 if len(set(header)) < len(header):
-                    raise ValueError(f"{source.name} has two columns of one name: {', '.join(header)}")
+                    raise ValueError(f"{source.name} has two columns of the same name: {', '.join(header)}")
                 continue
             if len(row) != len(header):
                 raise ValueError(
-                    f"{source.name}, line {number}: {len(row)} fields where there are {len(header)} columns "
+                    f"{source.name}, line {number}: {len(row)} fields for {len(header)} columns "
                     f"({', '.join(header)}). Check delimiter= and quoted="
                 )
             yield f"{source.name}, line {number}", dict(zip(header, row, strict=True))
@@ -173,9 +172,9 @@ def json_records(source: Source, encoding: str | None) -> Records:
             try:
                 record = json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise ValueError(f"{place} is not JSON ({error}); the file must hold one object a line") from error
+                raise ValueError(f"{place} is not JSON ({error}); the file must have one object per line") from error
             if not isinstance(record, dict):
-                raise ValueError(f"{place} is not a JSON object but {type(record).__name__}; give one object a line")
+                raise ValueError(f"{place} is not a JSON object but {type(record).__name__}; give one object per line")
             yield place, record
 
 
@@ -196,7 +195,7 @@ def _array_records(source: Source, encoding: str | None) -> Records:
 
 
 def tidy_column(values: Sequence[Any]) -> Any:
-    """Numbers stay numbers where all are; anything else becomes text, with nothing for what is missing."""
+    """The column as numbers if all values are numbers, otherwise as strings; missing values become empty strings."""
     array = np.asarray(values) if not any(value is None for value in values) else None
     if array is not None and array.ndim == 1 and array.dtype.kind in "biufM":
         return array
@@ -215,19 +214,19 @@ def _pick(
     if text is None:
         usual = _usual(there, "text")
         if usual is None:
-            raise ValueError(f"{name}: say which column holds the text, text=...; it has {_listed(there)}")
+            raise ValueError(f"{name}: give the column of the text, text=...; the columns are {_listed(there)}")
         text = usual
     texts = [text] if isinstance(text, str) else list(text)
     label = _usual(there, "label") if label is None else label
     id = _usual(there, "id") if id is None else id
     for column in (*texts, label, id, *metadata):
         if isinstance(column, str) and column not in record:
-            raise ValueError(f"{name} has no column {column!r}; it has {_listed(there)}")
+            raise ValueError(f"{name} has no column {column!r}; the columns are {_listed(there)}")
     return texts, label if isinstance(label, str) else None, id if isinstance(id, str) else None
 
 
 def _with_times(record: Record, picked: tuple[list[str], str | None, str | None], metadata: Sequence[str]) -> list[str]:
-    """The columns to keep: those asked for, and the first that names a time."""
+    """The columns to keep: those requested, and the first with the name of a time."""
     texts, label, id = picked
     taken = {*texts, label, id, *metadata}
     times = [column for column in record if column not in taken and looks_like_time(column)]
@@ -235,12 +234,12 @@ def _with_times(record: Record, picked: tuple[list[str], str | None, str | None]
 
 
 def _warn_unreadable(name: str, column: str, values: Sequence[Any]) -> None:
-    """Say so where a column is called a time and cannot be read as one."""
+    """Warn if a column has the name of a time but cannot be parsed as one."""
     given = [value for value in values if value not in (None, "")]
     if given and as_times(tidy_column(values)) is None:
         warnings.warn(
-            f"{name}: column {column!r} looks like a time, but {given[0]!r} cannot be read as one: "
-            "write years (1999) or ISO dates (1999-12-31) to see trends",
+            f"{name}: column {column!r} looks like a time, but {given[0]!r} cannot be parsed as one: "
+            "use years (1999) or ISO dates (1999-12-31) to see trends",
             UserWarning,
             stacklevel=4,
         )
@@ -268,7 +267,7 @@ def _as_text(record: Record, column: str, place: str) -> str:
         return ""
     if isinstance(value, list) and all(isinstance(token, str) for token in value):
         return " ".join(value)
-    raise ValueError(f"{place}: column {column!r} holds {type(value).__name__}, not text")
+    raise ValueError(f"{place}: column {column!r} contains {type(value).__name__}, not text")
 
 
 def _as_name(value: Any) -> str | None:
@@ -296,7 +295,7 @@ def _plain_rows(lines: Iterator[str], delimiter: str) -> Iterator[tuple[int, lis
 
 
 def _quoted_rows(lines: Iterator[str], budget: Budget, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    # The module's limit of 128 KiB a field is far below what a document may have.
+    # The csv module's limit of 128 KiB per field is far below the size of some documents.
     csv.field_size_limit(_MAX_FIELD)
     length = 0
 

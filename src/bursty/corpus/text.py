@@ -1,9 +1,9 @@
-"""Text to counts, a block of documents at a time.
+"""Texts to counts, one block of documents at a time.
 
-Tokens are cut by scikit-learn's analyzers, so every option of `CountVectorizer` that decides what a token is
-means the same here. What differs is the memory: a block of texts is turned into counts and forgotten, the
-vocabulary grows as words turn up, and words that are too rare or too common leave at the end. At no time are
-all texts, or all tokens, in memory.
+Texts are tokenised by scikit-learn's analyzers, so that every option of `CountVectorizer` that defines a token has the
+same meaning here. The difference is in memory: a block of texts is converted to counts and discarded, the vocabulary
+grows as words occur, and words that are too rare or too common are dropped at the end. The texts, or their tokens, are
+never in memory all at once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bursty.storage.limits import PER_CHARACTER, PER_NAME, Budget
 
 Array = np.ndarray[Any, Any]
 
-# Two characters or more, of which the first is a letter.
+# At least two characters, the first of which is a letter.
 TOKEN_PATTERN = r"(?u)\b[^\W\d_]\w+\b"
 BLOCK_DOCUMENTS = 2_000
 BLOCK_CHARACTERS = 8_000_000
@@ -37,26 +37,27 @@ class TextOptions:
     Parameters
     ----------
     lowercase : bool
-        Make all letters small.
+        Convert texts to lower case.
     token_pattern : str
-        Regular expression of a token. The default takes words of two characters or more that start with a
-        letter, so numbers are left out.
+        Regular expression of a token. By default words of at least two characters that start with a letter, so that
+        numbers are excluded.
     stop_words : "english", sequence of str or None
-        Words to leave out. By default nothing is left out.
+        Words to exclude; none by default.
     ngram_range : pair of int
         ``(1, 2)`` counts words and pairs of words.
     analyzer : "word", "char" or "char_wb"
         As in scikit-learn.
     strip_accents : "ascii", "unicode" or None
-        Take accents off.
+        Remove accents, as in scikit-learn.
     vocabulary : sequence of str, optional
-        Count these words, in this order, and no others.
+        Count only these words, in this order.
     min_df, max_df : int or float
-        Keep the words of at least and at most so many documents (int) or such a share of them (float).
+        Keep the words that occur in at least `min_df` and at most `max_df` documents: a number of documents (int) or a
+        share of them (float).
     drop_most_common : int
-        Leave out this many of the most common words; [Madsen2005] leaves out 500.
+        Number of most common words to drop; [Madsen2005] drops 500.
     keep_texts : bool
-        Keep the texts beside the counts (`Corpus.texts`), compressed, so that reports can show excerpts.
+        Whether to keep the texts, compressed (`Corpus.texts`), so that reports can show excerpts.
     """
 
     lowercase: bool = True
@@ -77,7 +78,7 @@ class TextOptions:
         return frozenset(option.name for option in fields(cls))
 
     def build_analyzer(self, *, tokens: bool = False) -> Callable[[Any], list[str]]:
-        """Function from a text to its tokens; of documents that are ``tokens`` already, to those that count."""
+        """Function from a text to its tokens; if documents are lists of ``tokens``, to those that are counted."""
         from sklearn.feature_extraction.text import CountVectorizer
 
         if self.analyzer not in ("word", "char", "char_wb"):
@@ -102,12 +103,12 @@ class TextOptions:
 
     @property
     def filters(self) -> bool:
-        """Whether words are left out at the end."""
+        """Whether words are dropped at the end."""
         return (self.min_df, self.max_df, self.drop_most_common) != (1, 1.0, 0)
 
 
 class CountBuilder:
-    """Counts that grow: give it texts in any number of blocks, then ask for the table.
+    """Incremental counter: add texts in any number of blocks, then get the counts from `finish`.
 
     Examples
     --------
@@ -136,7 +137,7 @@ class CountBuilder:
         self._characters = self._n_documents = self._n_cells = 0
 
     def append(self, text: Any) -> None:
-        """One more document; counted when its block is full."""
+        """Add a document; it is counted when its block is full."""
         self._texts.append(text)
         self._characters += len(text)
         if self._budget is not None:
@@ -145,7 +146,7 @@ class CountBuilder:
             self.flush()
 
     def flush(self) -> None:
-        """Count the documents that wait."""
+        """Count the pending documents."""
         texts, self._texts, self._characters = self._texts, [], 0
         if texts:
             self.add(texts)
@@ -175,18 +176,18 @@ class CountBuilder:
 
     @property
     def texts(self) -> Texts | None:
-        """What was counted, where the options say that it is kept; after `finish`."""
+        """The counted texts if the options keep them; available after `finish`."""
         return None if self._writer is None else self._writer.finish()
 
     def finish(self) -> tuple[sp.csr_array, Array]:
-        """The table of counts and the vocabulary: sorted, unless it was given."""
+        """The matrix of counts and the vocabulary, sorted unless it was given."""
         self.flush()
         indptr = np.concatenate([[0], np.cumsum(np.concatenate(self._lengths or [np.zeros(0)]), dtype=np.int64)])
         indices, data = _join(self._indices), _join(self._data)
         if not self._index:
             raise ValueError(
-                "no document has a single word: look at token_pattern and stop_words, or at which "
-                "column or folder the text was read from"
+                "no document has any words: check token_pattern and stop_words, and the column or folder "
+                "that the text was read from"
             )
         words, n_words = list(self._index), len(self._index)
         if not self._fixed:
@@ -218,7 +219,7 @@ class CountBuilder:
 def count_texts(texts: Iterable[str], **options: Any) -> tuple[sp.csr_array, Array]:
     """Counts and vocabulary of texts; the options are those of `TextOptions`.
 
-    The texts may be a generator: they are taken a block at a time.
+    The texts may be a generator: they are consumed one block at a time.
     """
     builder = CountBuilder(TextOptions(**options))
     for text in texts:
@@ -230,16 +231,16 @@ def count_texts(texts: Iterable[str], **options: Any) -> tuple[sp.csr_array, Arr
 
 def _fixed_index(options: TextOptions) -> dict[str, int]:
     if options.filters:
-        raise ValueError("a given vocabulary stays as it is: leave out min_df, max_df and drop_most_common")
+        raise ValueError("a given vocabulary is not filtered: remove min_df, max_df and drop_most_common")
     words = [] if options.vocabulary is None else list(options.vocabulary)
     index = {word: position for position, word in enumerate(words)}
     if len(index) < len(words) or not words:
-        raise ValueError("the given vocabulary must have at least one word, and every word once")
+        raise ValueError("the given vocabulary must have at least one word, and no duplicates")
     return index
 
 
 def _join(blocks: list[Array]) -> Array:
-    """One array of all blocks; each block is let go once it is copied, so that memory is not doubled."""
+    """Concatenate blocks; each is released once it is copied, so that memory is not doubled."""
     joined = np.empty(sum(len(block) for block in blocks), dtype=np.int32)
     done = len(joined)
     while blocks:

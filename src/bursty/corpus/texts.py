@@ -1,7 +1,7 @@
-"""The texts behind the counts: kept compressed, in blocks, on disk where there are many.
+"""The original texts, stored in compressed blocks, and on disk if there are many.
 
-A report shows excerpts of a few documents, so that texts are read rarely and a few at a time. `TextWriter` takes them
-one by one while they are counted; `Texts` gives them back by number.
+Reports show excerpts of a few documents, so texts are read rarely and a few at a time. `TextWriter` stores them one by
+one while they are counted; `Texts` returns them by number.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ Array = np.ndarray[Any, Any]
 
 #: Documents per block: reading one decompresses this many.
 BLOCK = 32
-#: Compressed bytes that stay in memory before they go to a temporary file.
+#: Compressed bytes kept in memory before they are moved to a temporary file.
 _IN_MEMORY = 16 * 2**20
-#: Bytes of one text that are kept; more than this is nothing that a person reads.
+#: Maximum number of bytes kept per text; nobody reads more than this.
 LONGEST = 2**20
 
 
 class _Blocks:
-    """Compressed bytes in memory, or in a temporary file that goes with this object."""
+    """Compressed bytes in memory, or in a temporary file that is deleted with this object."""
 
     def __init__(self) -> None:
         file: Any = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed by the finalizer
@@ -43,9 +43,9 @@ class _Blocks:
 
 
 class Texts(Sequence[str]):
-    """Texts by number, read from compressed blocks when asked for.
+    """Texts by number, decompressed on demand.
 
-    Made by `TextWriter`, or by `Texts.of` from strings.
+    Created by `TextWriter`, or from strings by `Texts.of`.
     """
 
     def __init__(self, blocks: _Blocks, ends: Array, lengths: Array, rows: Array | None = None) -> None:
@@ -53,7 +53,7 @@ class Texts(Sequence[str]):
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Texts:
-        """Keep these."""
+        """Store these texts."""
         writer = TextWriter()
         for text in texts:
             writer.append(text)
@@ -80,25 +80,25 @@ class Texts(Sequence[str]):
         return block[start : start + int(lengths[row - first])].decode("utf-8", "replace")
 
     def select(self, rows: Array) -> Texts:
-        """The texts of these rows; nothing is copied."""
+        """The texts of these rows, without copying."""
         rows = np.asarray(rows, dtype=np.int64)
         return Texts(self._blocks, self._ends, self._lengths, rows if self._rows is None else self._rows[rows])
 
     def pack(self) -> dict[str, Array]:
-        """All of it as arrays, for a file."""
+        """All texts as arrays, for a file."""
         texts = self if self._rows is None else Texts.of(self)
         data = np.frombuffer(texts._blocks.read(0, int(texts._ends[-1])), dtype=np.uint8)
         return {"data": data, "ends": texts._ends, "lengths": texts._lengths}
 
     @classmethod
     def unpack(cls, data: Array, ends: Array, lengths: Array) -> Texts:
-        """What `pack` gave, checked: nothing is decompressed before it is asked for, and then no more than it says."""
+        """Texts from the result of `pack`, after checks; blocks are decompressed on demand, up to their stated size."""
         whole = all(array.ndim == 1 and array.dtype == np.int64 for array in (ends, lengths))
         if data.ndim != 1 or data.dtype != np.uint8 or not whole or len(ends) != -(-len(lengths) // BLOCK) + 1:
-            raise ValueError("the texts are not stored as they should be")
+            raise ValueError("the stored texts are invalid")
         inside = ends[0] == 0 and ends[-1] == len(data) and np.all(np.diff(ends) >= 0)
         if not inside or (len(lengths) and (lengths.min() < 0 or lengths.max() > LONGEST)):
-            raise ValueError("the places of the texts are not inside their block")
+            raise ValueError("the positions of the texts are outside their block")
         blocks = _Blocks()
         blocks.write(data.tobytes())
         return cls(blocks, ends, lengths)
@@ -110,12 +110,12 @@ class Texts(Sequence[str]):
         except zlib.error as error:
             raise ValueError(f"the stored texts are damaged: {error}") from error
         if len(block) != size:
-            raise ValueError("the stored texts are damaged: a block is not as long as it says")
+            raise ValueError("the stored texts are damaged: a block has the wrong length")
         return block
 
 
 class TextWriter:
-    """Takes texts one by one; `finish` gives them as `Texts`."""
+    """Stores texts one by one; `finish` returns them as `Texts`."""
 
     def __init__(self) -> None:
         self._blocks = _Blocks()
@@ -123,7 +123,7 @@ class TextWriter:
         self._ends, self._lengths = [0], list[int]()
 
     def append(self, text: str) -> None:
-        """One more."""
+        """Add a text."""
         encoded = text.encode("utf-8", "replace")[:LONGEST]
         self._waiting.append(encoded)
         self._lengths.append(len(encoded))
@@ -131,7 +131,7 @@ class TextWriter:
             self._flush()
 
     def finish(self) -> Texts:
-        """All of them."""
+        """The texts added so far."""
         if self._waiting:
             self._flush()
         return Texts(self._blocks, np.array(self._ends, dtype=np.int64), np.array(self._lengths, dtype=np.int64))

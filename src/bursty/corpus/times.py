@@ -1,7 +1,7 @@
-"""Times of documents: years, dates and timestamps in whatever form a table has them.
+"""Times of documents: years, dates and timestamps in the formats found in tables.
 
-`as_times` reads a column; `bin_times` groups it by day, month, year or decade, whichever gives a readable number of
-groups. Both know gaps: a document without a time is in no group.
+`as_times` parses a column; `bin_times` groups it by day, month, year or decade, whichever gives a readable number of
+groups. A document without a time (NaT) is in no group.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-#: Columns that are kept without being asked for, because they name a time.
+#: Names of columns that are always kept, because they contain times.
 USUAL_NAMES = ("year", "date", "created", "created_at", "published", "published_at", "timestamp", "datetime", "time")
-#: Years outside this range are taken for other numbers.
+#: Numbers outside this range are not taken for years.
 FIRST_YEAR, LAST_YEAR = 1000, 2999
-#: Of the values that are given, the share that must be readable.
+#: Share of the given values that must be parsable.
 _READABLE = 0.9
-#: At most this many groups are made, if a coarser unit gives at least three.
+#: Maximum number of groups, if a coarser unit gives at least three.
 _MOST_GROUPS = 60
 _YEAR = re.compile(r"\d{4}(?:\.0)?")
 _MONTH = re.compile(r"(\d{4})[-/.](\d{1,2})")
@@ -30,19 +30,19 @@ _UNITS = {"day": "D", "month": "M", "year": "Y"}
 
 
 def as_times(values: Any) -> Array | None:
-    """The times in a column, or None where it does not hold times.
+    """The times in a column, or None if it does not contain times.
 
     Parameters
     ----------
     values : array-like of shape (n_documents,)
         Years as numbers or text, ISO dates and timestamps (``2024-05``, ``2024-05-17``, ``2024-05-17T12:00Z``), dates
-        of mails (RFC 2822), `datetime` objects, numpy or pandas timestamps. None, NaN, NaT and empty text are gaps.
+        of mails (RFC 2822), `datetime` objects, NumPy or pandas timestamps. None, NaN, NaT and "" are missing values.
 
     Returns
     -------
     ndarray of datetime64 or None
-        In years, months, days or seconds: the finest unit that occurs. Time zones are converted to UTC. Gaps, and up
-        to a tenth of values that cannot be read, are NaT. None where fewer are readable.
+        In years, months, days or seconds, the finest unit that occurs. Times with a time zone are converted to UTC.
+        Missing values, and up to a tenth of invalid ones, are NaT; with more invalid values the result is None.
     """
     column = np.asarray(values)
     if column.dtype.kind == "M":
@@ -59,7 +59,7 @@ def as_times(values: Any) -> Array | None:
 
 
 def looks_like_time(name: str) -> bool:
-    """Whether a column of this name would be expected to hold times."""
+    """Whether a column of this name is expected to contain times."""
     return name.strip().lower().replace(" ", "_") in USUAL_NAMES
 
 
@@ -70,8 +70,8 @@ def bin_times(times: Array, unit: str | None = None) -> tuple[Array, str]:
     ----------
     times : ndarray of datetime64
     unit : {"day", "month", "year", "decade"}, optional
-        By default the finest that the times have and that gives at most 60 periods, counted from the first to the
-        last; decades where every other gives more.
+        By default the finest unit of the times that gives at most 60 periods between the first and the last; decades
+        if every other unit gives more.
     """
     if unit is not None and unit not in (*_UNITS, "decade"):
         raise ValueError(f'unit must be "day", "month", "year" or "decade", not {unit!r}')
@@ -83,7 +83,7 @@ def bin_times(times: Array, unit: str | None = None) -> tuple[Array, str]:
         step = 10 if candidate == "decade" else 1
         if unit or candidate == "decade" or not len(known) or (np.ptp(known) // step) < _MOST_GROUPS:
             return starts, candidate
-    raise AssertionError("the decade ends the search")
+    raise AssertionError("a decade is always accepted")
 
 
 def _starts(times: Array, unit: str) -> Array:
@@ -100,7 +100,7 @@ def _is_gap(value: Any) -> bool:
 
 
 def _parse(value: Any) -> np.datetime64 | None:
-    """One time, in the unit it was given in; None for gaps and for what is not a time."""
+    """One time, in the unit in which it was given; None for missing and invalid values."""
     if _is_gap(value) or isinstance(value, bool):
         return None
     if isinstance(value, datetime):
@@ -138,7 +138,7 @@ def _parse_mail(text: str) -> np.datetime64 | None:
 
 
 def _instant(time: datetime) -> np.datetime64:
-    """A timestamp in seconds; midnight alone is a day."""
+    """A timestamp in seconds; midnight becomes a day."""
     if time.tzinfo is not None:
         time = time.astimezone(UTC).replace(tzinfo=None)
     if (time.hour, time.minute, time.second, time.microsecond) == (0, 0, 0, 0):

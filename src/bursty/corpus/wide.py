@@ -4,8 +4,8 @@
     twin 1,  301,         12
     twin 2,  44,          0
 
-Ecologists, biologists and spreadsheets write their counts so. A table exported from BIOM has the features in rows (its
-header begins with ``#OTU ID``) and is turned over.
+Ecologists, biologists and spreadsheets use this form. A table exported from BIOM has the features in rows (its
+header begins with ``#OTU ID``) and is transposed.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from bursty.corpus.core import Corpus
 from bursty.corpus.tables import USUAL, Records
 from bursty.storage.limits import PER_NAME, Budget
 
-# Rows and columns that are looked at to see that a table is wide.
+# Numbers of rows and columns inspected to detect a wide table.
 _ROWS, _LEAST_COLUMNS = 50, 3
-# Bytes of a count while a table is made of it.
+# Bytes per count while the table is built.
 _PER_COUNT = 32
 _BIOM = "#OTU ID"
 _TAXONOMY = ("taxonomy", "consensus lineage")
 
 
 def looks_wide(head: str, delimiter: str) -> bool:
-    """Whether the first lines of a file are a table of counts: numbers in all columns but the first."""
+    """Whether the first lines of a file are a table of counts: all columns but the first contain numbers."""
     lines = [line for line in head.splitlines() if line.strip() and not line.startswith("# ")][: _ROWS + 1]
     try:
         rows = list(csv.reader(lines, delimiter=delimiter))
@@ -59,21 +59,21 @@ def read_wide(
     transpose: bool = False,
     max_documents: int | None = None,
 ) -> Corpus:
-    """Corpus of a wide table.
+    """Read a corpus from a wide table.
 
     Parameters
     ----------
     records : iterator of (place, record)
-        The place names the row in messages.
+        The place is the location of the row, for messages.
     budget : Budget
-        What the counts may cost; it has the name of the file.
+        Memory budget for the counts; it has the name of the file.
     label, id : str, False or None
-        Columns of the class and of the sample's name. By default the columns with the usual names, and for the id the
-        first column where it does not hold numbers or has no name.
+        Columns of the class and of the name of each sample. By default the columns with the usual names, and for the
+        id the first column if it is not numeric or has no name.
     transpose : bool
-        Features are in the rows.
+        Whether rows are features.
     max_documents : int, optional
-        Stop after this many rows.
+        Maximum number of rows to read.
     """
     name = budget.name
     features: list[str] | None = None
@@ -110,7 +110,7 @@ def _roles(record: Any, name: str, label: Any, id: Any) -> tuple[str | None, str
     columns = list(record)
     for column in (label, id):
         if isinstance(column, str) and column not in record:
-            raise ValueError(f"{name} has no column {column!r}; it has {', '.join(map(repr, columns[:20]))}")
+            raise ValueError(f"{name} has no column {column!r}; the columns are {', '.join(map(repr, columns[:20]))}")
     usual = {column.strip().lower(): column for column in reversed(columns)}
     if id is None:
         id = _first(usual, USUAL["id"])

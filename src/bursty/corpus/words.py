@@ -1,4 +1,4 @@
-"""Which words stay: by the number of documents they occur in, and by how common they are."""
+"""Word selection by document frequency and by number of tokens."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ Array = np.ndarray[Any, Any]
 
 
 def document_frequency(counts: sp.csr_array) -> Array:
-    """Number of documents each word occurs in (counts are canonical: one entry a document and word)."""
+    """Number of documents that contain each word (counts are canonical: one entry per document and word)."""
     return np.bincount(counts.indices, minlength=counts.shape[1])
 
 
 def keep_words(counts: sp.csr_array, min_df: float = 1, max_df: float = 1.0, drop_most_common: int = 0) -> Array:
-    """Mask of the words that stay.
+    """Mask of the words to keep.
 
-    A whole number in `min_df` and `max_df` is a number of documents, a fraction a share of all documents, as
-    in scikit-learn; both ends are kept. Of the words that pass, the `drop_most_common` with the most tokens
-    go (ties: the first column goes first).
+    In `min_df` and `max_df` an int is a number of documents and a float a share of all documents, as in scikit-learn;
+    both bounds are inclusive. Of the words that pass, the `drop_most_common` words with the most tokens are dropped
+    (ties are broken by column, lowest first).
     """
     tokens = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
     return keep_of(document_frequency(counts), tokens, counts.shape[0], min_df, max_df, drop_most_common)
@@ -29,7 +29,7 @@ def keep_words(counts: sp.csr_array, min_df: float = 1, max_df: float = 1.0, dro
 def keep_of(
     df: Array, tokens: Array, n_documents: int, min_df: float = 1, max_df: float = 1.0, drop_most_common: int = 0
 ) -> Array:
-    """`keep_words` from each word's number of documents and of tokens."""
+    """`keep_words`, given the numbers of documents and tokens of each word."""
     low = _document_bound(min_df, n_documents, "min_df")
     high = _document_bound(max_df, n_documents, "max_df")
     if low > high:
@@ -46,7 +46,7 @@ def keep_of(
 
 
 def select_words(counts: sp.csr_array, mask: Array) -> sp.csr_array:
-    """The columns of `mask`; every row stays."""
+    """The columns of `mask`; every row is kept."""
     stays = mask[counts.indices]
     ends = np.concatenate([[0], np.cumsum(stays, dtype=np.int64)])[counts.indptr]
     column = (np.cumsum(mask) - 1).astype(counts.indices.dtype)
@@ -69,14 +69,14 @@ def _document_bound(value: float, n_documents: int, name: str) -> float:
 
 def _most_common(tokens: Array, mask: Array, number: int) -> Array:
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
-        raise ValueError(f"drop_most_common={number!r} must be a whole number, 0 or more")
+        raise ValueError(f"drop_most_common={number!r} must be a non-negative integer")
     candidates = np.flatnonzero(mask)
     order = np.argsort(-tokens[candidates], kind="stable")
     return candidates[order[:number]]
 
 
 def align_words(counts: sp.csr_array, have: Array, want: Array) -> sp.csr_array:
-    """The counts with the columns of `want`: words that are not in it leave, words that are new have none."""
+    """The counts with the columns of `want`: other words are dropped, and new words have counts of zero."""
     place = {word: position for position, word in enumerate(want)}
     moved = np.array([place.get(word, -1) for word in have], dtype=np.int64)[counts.indices]
     kept = moved >= 0

@@ -111,7 +111,7 @@ def unpack_strings(data: Array, ends: Array) -> list[str]:
         raise ValueError("strings are kept as bytes and their ends, which these arrays are not")
     edges = np.concatenate([[0], ends])
     if np.any(np.diff(edges) < 0) or edges[-1] != len(data):
-        raise ValueError("the ends of the strings do not fit their bytes")
+        raise ValueError("the ends of the strings do not match their bytes")
     text = data.tobytes()
     spans = zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
     return [text[start:end].decode("utf-8", "surrogatepass") for start, end in spans]

@@ -1,7 +1,7 @@
-"""Where results go: to stdout at the end, and into the folder of ``--out``, all or nothing.
+"""Results of a verb: printed to stdout at the end, and written to the folder of ``--out``, all or nothing.
 
-The folder is tried before any work is done, and a new one is written beside it, which takes its place when everything
-is there (`bursty.storage.replacing_folder`). A verb that fails, or is stopped, leaves the folder as it was.
+That the folder can be written is checked before any work is done. A new folder is written beside it and replaces it
+once complete (`bursty.storage.replacing_folder`): a verb that fails or is interrupted leaves the old one unchanged.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from bursty.cli.tables import Table, check_format, plain, print_facts, print_tab
 if TYPE_CHECKING:
     from bursty.corpus import Corpus, ShardedCorpus
 
-#: The command as it was given.
+#: The command line as typed.
 COMMAND: ContextVar[str] = ContextVar("command", default="bursty")
-#: The version of the JSON that ``--json`` prints.
+#: Version of the JSON printed by ``--json``.
 SCHEMA = 1
 _ROWS = 30
-# What a report says about the run.
+# Facts about the run that are shown in a report.
 _TOLD = ("command", "data", "parameters", "seed", "versions", "started", "seconds")
 
 
-class Delivery:
-    """The results of one verb; use it as a context, around all of the work."""
+class Results:
+    """Results of one verb: a context manager around all of its work."""
 
     def __init__(self, verb: str, options: Output, *, report: bool = False) -> None:
         check_format(options.format)
         if report and options.out is None:
-            raise ValueError("--report needs a folder to write to: add --out DIR")
+            raise ValueError("--report needs an output directory: add --out DIR")
         self.verb, self.options, self.wants_report = verb, options, report
         self.facts: dict[str, Any] = {}
         self.verdict = ""
@@ -75,7 +75,7 @@ class Delivery:
     def describe(
         self, data: Path, corpus: Corpus | ShardedCorpus, reading: Reading, seed: int | None = None, **parameters: Any
     ) -> None:
-        """Record what is being run."""
+        """Record the data and the parameters of the run."""
         self.run |= {
             "data": str(data),
             "reading": reading.plain(),
@@ -88,9 +88,9 @@ class Delivery:
         }
 
     def keep(self, model: Any, documents: Corpus | ShardedCorpus | None) -> None:
-        """Keep the model, and the report if there is to be one; before this the fit must be over.
+        """Save a fitted model, and write its report if requested.
 
-        The documents are kept in the file of the model, unless they are shards.
+        The documents are saved with the model, unless they are shards.
         """
         from bursty.corpus import Corpus
 
@@ -98,7 +98,7 @@ class Delivery:
         interrupts.check()
         self.run["seconds"] = round(time.perf_counter() - self._began, 3)
         if self._staging is None:
-            say("nothing is kept: --out DIR keeps the model and all tables")
+            say("nothing is saved: --out DIR saves the model and all tables")
             return
         from bursty.persistence import save
 
@@ -113,7 +113,7 @@ class Delivery:
         from bursty.storage import replacing_folder
 
         if out.exists() and not out.is_dir():
-            raise NotADirectoryError(f"--out is a folder, and {out} is a file")
+            raise NotADirectoryError(f"--out must be a directory, but {out} is a file")
         self._made = [folder for folder in out.parents if not folder.exists()]
         try:
             self._staging = self._writing.enter_context(replacing_folder(out, keep=True))
@@ -131,7 +131,7 @@ class Delivery:
     def _deliver(self) -> None:
         if self.options.out is not None:
             self._files = [self.options.out / name for name in self._names]
-            say(f"kept in {self.options.out}: {', '.join(self._names)}")
+            say(f"saved in {self.options.out}: {', '.join(self._names)}")
         self._print()
         sys.stdout.flush()
 
@@ -154,13 +154,13 @@ class Delivery:
                 print()
             print_table(table, sys.stdout, terminal, _ROWS)
             if terminal and len(table) > _ROWS:
-                say(f"... and {len(table) - _ROWS:,} more; a pipe, --json or --out gives all of them")
+                say(f"... and {len(table) - _ROWS:,} more rows; a pipe, --json or --out gives all of them")
         if self.verdict:
             width = shutil.get_terminal_size().columns if terminal else 10**6
             print("\n" + textwrap.fill(printable(self.verdict), width))
 
     def _document(self) -> dict[str, Any]:
-        """What ``--json`` prints; see docs/cli.md."""
+        """The output of ``--json``; see docs/cli.md."""
         return {
             "schema": SCHEMA,
             "bursty": bursty.__version__,
@@ -174,7 +174,7 @@ class Delivery:
 
 
 def write_report(path: Path, model: Any, corpus: Corpus | None, run: dict[str, Any] | None) -> None:
-    """The page about a model; the libraries it needs are an extra."""
+    """Write the report on a model; the libraries it needs are an optional extra."""
     try:
         from bursty import report
 
@@ -182,10 +182,10 @@ def write_report(path: Path, model: Any, corpus: Corpus | None, run: dict[str, A
         with phase("writing the report"):
             report.write(path, model, corpus=corpus, run=told)
     except ImportError as error:
-        raise ValueError(f"a report needs more libraries ({error}): pip install 'bursty[report]'") from error
+        raise ValueError(f"a report needs optional dependencies ({error}): pip install 'bursty[report]'") from error
 
 
 def versions() -> dict[str, str]:
-    """Of everything that the numbers depend on."""
+    """Versions of the libraries that results depend on."""
     found = {name: version(name) for name in ("numpy", "scipy", "numba", "scikit-learn")}
     return {"bursty": bursty.__version__, "python": platform.python_version(), **found}
