@@ -105,8 +105,8 @@ def test_a_wrong_column_of_new_documents(verb, bench):
 
 def test_a_model_of_another_kind(bench):
     assert complains(bench("classify", "predict", "found", "mails"), "is a Mixture, a model of clusters", "classes")
-    assert complains(bench("classify", "evaluate", "about", "mails"), "is a DCMLDA, which finds topics")
-    assert complains(bench("evaluate", "about", "mails"), "is a DCMLDA, which finds topics")
+    assert complains(bench("classify", "evaluate", "about", "mails"), "is a DCMLDA, a model of topics")
+    assert complains(bench("evaluate", "about", "mails"), "is a DCMLDA, a model of topics")
     bench("import", "mails", "-o", "mails.bcorpus")
     assert complains(bench("infer", "mails.bcorpus", "mails"), "it holds a 'corpus'")
     assert complains(bench("cluster", "found/model.bursty"), "is a saved model, not documents")
