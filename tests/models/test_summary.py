@@ -78,3 +78,32 @@ def test_topics_are_numbered_by_size_through_and_through(kind, corpus):
     fixed = {"alpha": [1.0, 2.0, 3.0, 4.0], "beta": beta, "learn_hyperparameters": False}
     own = kind(4, **fixed, n_iter=2, tol=0, random_state=0).fit(corpus)
     assert own.alpha_.tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("family", ["edcm", "dcm", "multinomial", "vonmisesfisher", "dirichlet"])
+def test_clusters_are_numbered_by_size_through_and_through(family, corpus):
+    skewed = corpus.select(np.r_[np.arange(60), np.flatnonzero(np.arange(60) % 3 == 1)])
+    model = Mixture(3, family=family, random_state=1).fit(skewed)
+    assert np.all(np.diff(model.sizes_) <= 0)
+    np.testing.assert_array_equal(np.bincount(model.labels_, minlength=3), model.sizes_)
+    np.testing.assert_array_equal(model.predict(skewed), model.labels_)
+    np.testing.assert_allclose(model.trace_["weights"][-1], model.weights_, atol=0.05)
+    continued = model.partial_fit(skewed)
+    assert np.mean(continued.predict(skewed) == model.labels_) > 0.9
+
+
+def test_an_empty_document_is_a_member_of_no_cluster(corpus):
+    counts = corpus.counts.toarray()
+    counts[[3, 7]] = 0
+    with pytest.warns(UserWarning, match="2"):
+        model = Mixture(2, random_state=0).fit(counts)
+    assert len(model.labels_) == 60
+    assert model.sizes_.sum() == 58
+
+
+def test_the_order_of_given_responsibilities_is_kept(corpus):
+    resp = np.zeros((60, 2))
+    resp[:5, 0] = resp[5:, 1] = 1.0
+    mine = Mixture(2, family="dcm", init=resp, random_state=0).fit(corpus)
+    other = Mixture(2, family="dcm", init=resp[:, ::-1], random_state=0).fit(corpus)
+    np.testing.assert_array_equal(mine.labels_, 1 - other.labels_)

@@ -40,9 +40,21 @@ class Statistics:
     def __mul__(self, factor: float) -> Self:
         return type(self)(*(getattr(self, f.name) * factor for f in fields(self)))
 
+    def reordered(self, order: Array) -> Self:
+        """The same with the components in this order."""
+        return type(self)(*(_reordered(getattr(self, f.name), order) for f in fields(self)))
+
     def shrunk(self, amount: float | Array) -> Self:
         """Each component's statistics plus so much (one number, or one for each) of the sum over all components."""
         return type(self)(*(_shrunk(getattr(self, f.name), amount) for f in fields(self)))
+
+
+def _reordered(values: Any, order: Array) -> Any:
+    if isinstance(values, Statistics):
+        return values.reordered(order)
+    if isinstance(values, Levels):
+        return replace(values, weights=values.weights[:, order])
+    return values[..., order] if isinstance(values, np.ndarray) else values
 
 
 def _shrunk(values: Any, amount: float | Array) -> Any:
@@ -92,6 +104,10 @@ class Parameters:
         """Let go of what can be made again."""
         for name in ("log_table", "rounded"):
             self.__dict__.pop(name, None)
+
+    def reordered(self, order: Array) -> Self:
+        """The same with the components in this order."""
+        return type(self)(*(np.ascontiguousarray(getattr(self, f.name)[..., order]) for f in fields(self)))
 
     def component(self, k: int) -> Self:
         """Component k alone."""

@@ -76,6 +76,10 @@ class State:
     params: Parameters
     weights: Array
 
+    def reordered(self, order: Array) -> State:
+        """The same with the components in this order."""
+        return State(self.params.reordered(order), self.weights[order])
+
 
 @dataclass(frozen=True)
 class Schedule:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import Documents
+from bursty.engines import Chunk, Documents
 from bursty.estimator import CountEstimator
 from bursty.inference.em import lead
 from bursty.models.summary import example_names, summary_frame
@@ -28,7 +28,7 @@ class ClusterReading(CountEstimator):
     probabilities_ : ndarray of shape (n_documents,)
         Posterior probability of that cluster.
     sizes_ : ndarray of shape (n_components,)
-        Documents of each cluster.
+        Number of documents of each cluster; those without words count for none.
     confidence_ : ndarray of shape (n_components,)
         Mean posterior of the documents' own cluster; NaN for a cluster without documents.
     """
@@ -49,8 +49,9 @@ class ClusterReading(CountEstimator):
         n_components = len(self.weights_)
         self.labels_, self.probabilities_ = labels, probabilities
         self._leads, self._fitted_on = leads, documents.fingerprint
-        self.sizes_ = np.bincount(labels, minlength=n_components)
-        sums = np.bincount(labels, weights=probabilities, minlength=n_components)
+        members = documents.collect(_has_words) if documents.n_empty else np.ones(len(labels), dtype=bool)
+        self.sizes_ = np.bincount(labels[members], minlength=n_components)
+        sums = np.bincount(labels[members], weights=probabilities[members], minlength=n_components)
         self.confidence_ = np.divide(sums, self.sizes_, out=np.full(n_components, np.nan), where=self.sizes_ > 0)
 
     def top_words(self, n: int = 10, by: str = "discriminative") -> list[list[str]]:
@@ -151,3 +152,7 @@ def known_labels(y: Any, n_documents: int) -> tuple[Array, Array] | None:
         return None
     classes = np.unique(values[values != -1])
     return classes, np.where(values == -1, -1, np.searchsorted(classes, values)).astype(np.int32)
+
+
+def _has_words(chunk: Chunk) -> Array:
+    return np.diff(chunk.indptr) > 0

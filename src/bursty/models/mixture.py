@@ -237,8 +237,8 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
         documents = self._place_to_fit(X, "there is nothing to cluster")
         weights = None if sample_weight is None else check_weights(sample_weight, documents.n_documents)
         rng = generator(self.random_state)
-        labels = self._labels_given(y, documents)
-        if not self._continues():
+        labels, continues = self._labels_given(y, documents), self._continues()
+        if not continues:
             self.family_ = settings.choose_family(self.family, documents)
         problem = self._problem(documents, labels, weights, self._choose_n_components(documents, weights))
         n_documents = documents.n_documents if weights is None else float(weights.sum())
@@ -264,6 +264,8 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
         self.converged_ = best.converged and not outcome.interrupted
         if not outcome.interrupted:
             keeper.done()
+        if labels is None and isinstance(self.init, str) and not continues:
+            self._number_by_size()
         self._warn_of_lost(documents)
         return self
 
@@ -385,6 +387,15 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
         labels, probabilities, self.log_likelihood_, leads = documents.collect(em.label, problem.labels, **shared)
         self.lower_bound_ = float(np.average(self.log_likelihood_, weights=problem.sample_weight))
         self._read_clusters(documents, labels, probabilities, leads)
+
+    def _number_by_size(self) -> None:
+        """Number the clusters from the largest to the smallest."""
+        order = np.argsort(-self.sizes_, kind="stable")
+        self._state, self._running = self._state.reordered(order), self._running.reordered(order)
+        self.weights_, self.components_ = self.weights_[order], self._state.params.table.T
+        self.sizes_, self.confidence_ = self.sizes_[order], self.confidence_[order]
+        self.labels_ = np.argsort(order)[self.labels_]
+        self.trace_["weights"] = self.trace_["weights"][:, order]
 
     def _warn_of_lost(self, documents: Documents) -> None:
         n_lost = int(np.count_nonzero(self.sizes_ == 0))
