@@ -20,7 +20,7 @@ from bursty.sparse import as_csr, check_csr
 from bursty.validation import check_counts, stack_documents
 
 FAR = 10**9
-REFUSED = "malformed|holds|tokens|Complex|not a number|inconsistent"
+REFUSED = "malformed|holds|contains|tokens|Complex|not a number|inconsistent"
 
 
 def csr(indices=(0, 1, 1), indptr=(0, 2, 3), data=(1, 1, 1), shape=(2, 2), index=np.int32, kind=sp.csr_array):
@@ -155,7 +155,7 @@ def test_so_do_corpora_and_new_documents(table):
 
 
 def test_the_users_words():
-    with pytest.raises(ValueError, match=r"entry in column 1000000000 is outside its 2 columns.*Build it again"):
+    with pytest.raises(ValueError, match=r"entry is in column 1000000000, but there are 2 columns.*Rebuild it"):
         bursty.LDA(2, n_iter=1).fit(HOSTILE["column far outside"])
 
 
@@ -174,9 +174,9 @@ def test_documents_of_a_bag_one_by_one():
 
 def test_tables_of_labels():
     bad = csr([0, 1, FAR])
-    with pytest.raises(ValueError, match="y is a malformed sparse table"):
+    with pytest.raises(ValueError, match="y is a malformed sparse matrix"):
         bursty.BayesClassifier().fit(np.eye(2, dtype=int), bad)
-    with pytest.raises(ValueError, match="label_matrix is a malformed sparse table"):
+    with pytest.raises(ValueError, match="label_matrix is a malformed sparse matrix"):
         Corpus(np.eye(2, dtype=int), label_matrix=bad)
 
 

@@ -65,7 +65,7 @@ def test_unknown_keyword():
 
 @pytest.mark.parametrize("smoothing", [-1, np.nan, "much", None])
 def test_smoothing(smoothing):
-    with pytest.raises(ValueError, match="smoothing must be a finite number"):
+    with pytest.raises(ValueError, match="smoothing must be a finite non-negative number"):
         DCM(smoothing=smoothing).fit([[1, 2]])
 
 

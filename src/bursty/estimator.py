@@ -1,7 +1,7 @@
-"""What every estimator shares: placing documents, scikit-learn's tags, perplexity, and checks of parameters.
+"""Base class of all estimators: placing documents, scikit-learn's tags, perplexity, and checks of parameters.
 
-An estimator derives from `CountEstimator` and has the parameters ``engine`` and ``n_jobs``. Wherever it takes X it also
-takes `Documents` that an engine has placed already, so that a method that needs them twice places them once.
+An estimator derives from `CountEstimator` and has the parameters ``engine`` and ``n_jobs``. Wherever it accepts X, it
+also accepts `Documents` that an engine has already placed, so that a method that needs them twice places them once.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ Array = np.ndarray[Any, Any]
 
 
 class CountEstimator(BaseEstimator):
-    """An estimator of documents x words counts."""
+    """Base class for estimators that are fitted to counts of words in documents."""
 
     engine: Any
     n_jobs: int | None
 
     def _integer(self, X: Any = None) -> bool:
-        """Whether only whole counts are taken (of these documents)."""
+        """Whether counts (of these documents) must be integers."""
         return True
 
     def _place(self, X: Any, *, reset: bool = False) -> Documents:
-        """Check the documents and put them where the engine runs; ``reset`` takes their words for those of the fit."""
+        """Check the documents and place them on the engine; ``reset`` makes their words those of the fit."""
         if not reset:
             check_is_fitted(self)
         if not isinstance(X, Documents):
@@ -47,7 +47,7 @@ class CountEstimator(BaseEstimator):
         return X
 
     def _place_to_fit(self, X: Any, otherwise: str) -> Documents:
-        """The documents of a fit, of which at least one must have words; the warning is the caller's caller's."""
+        """Place the documents of a fit, at least one of which must have words; warnings point to the call of ``fit``."""
         documents = self._place(X, reset=True)
         if documents.n_cells == 0:
             raise ValueError(f"every document is empty: {otherwise}")
@@ -55,18 +55,18 @@ class CountEstimator(BaseEstimator):
         return documents
 
     def fitted_on(self, X: Any) -> bool | None:
-        """Whether these are the documents of the last fit; None where that is not known."""
+        """Whether these are the documents of the last fit; None if that is not known."""
         known: str | None = getattr(self, "_fitted_on", None)
         return None if known is None else self._place(X).fingerprint == known
 
     def _perplexity(self, documents: Documents, log_prob: Array) -> float:
         """``exp(-sum_d log p(x_d) / sum_d n_d)``."""
         if documents.n_tokens == 0:
-            raise ValueError("perplexity is per word, and these documents have none")
+            raise ValueError("perplexity is per word, and these documents have no words")
         n_impossible = int(np.count_nonzero(np.isneginf(log_prob)))
         if n_impossible:
             warnings.warn(
-                f"{n_impossible} of {len(log_prob)} documents have probability 0 (words never seen in fitting); "
+                f"{n_impossible} of {len(log_prob)} documents have probability 0 (words not seen during fitting); "
                 f"fit {type(self).__name__} with smoothing, e.g. smoothing=0.01",
                 UserWarning,
                 stacklevel=3,
@@ -82,35 +82,34 @@ class CountEstimator(BaseEstimator):
 
 
 def check_whole(name: str, value: Any, least: int = 1) -> None:
-    """Refuse what is not a whole number of at least ``least``."""
+    """Raise unless ``value`` is an integer of at least ``least``."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        above = "above 0" if least == 1 else f"of {least} or more"
-        raise ValueError(f"{name} must be a whole number {above}, not {value!r}")
+        kind = {0: "a non-negative integer", 1: "a positive integer"}.get(least, f"an integer of at least {least}")
+        raise ValueError(f"{name} must be {kind}, not {value!r}")
 
 
 def check_number(name: str, value: Any, *, positive: bool = False) -> None:
-    """Refuse what is not a finite number, zero or more (``positive``: above 0)."""
+    """Raise unless ``value`` is a finite, non-negative (or positive) number."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number or not np.isfinite(value) or value < 0 or (positive and value == 0):
-        bound = " above 0" if positive else ", zero or more"
-        raise ValueError(f"{name} must be a finite number{bound}, not {value!r}")
+        raise ValueError(f"{name} must be a finite {'positive' if positive else 'non-negative'} number, not {value!r}")
     check_range(name, value)
 
 
 def check_range(name: str, values: Any) -> None:
-    """Refuse numbers other than 0 whose sums and products would leave the range of floating point."""
+    """Raise if a non-zero number is so small or large that sums and products leave the floating-point range."""
     numbers = np.abs(np.asarray(values, dtype=np.float64))
     outside = (numbers > 0) & ((numbers < SMALLEST) | (numbers > LARGEST))
     if np.any(outside):
         found = float(np.atleast_1d(numbers)[np.atleast_1d(outside)][0])
-        raise ValueError(f"{name} must lie between {SMALLEST:g} and {LARGEST:g}, and {found:g} does not")
+        raise ValueError(f"{name} must be between {SMALLEST:g} and {LARGEST:g}, not {found:g}")
 
 
 def check_lengths(lengths: Any) -> Array:
-    """Lengths of the documents to draw."""
+    """Check the lengths of documents to draw, and return them as an array."""
     sizes = np.atleast_1d(np.asarray(lengths))
     if sizes.ndim != 1 or sizes.dtype.kind not in "iuf" or np.any(sizes < 0) or np.any(sizes != np.rint(sizes)):
-        raise ValueError("lengths must be whole numbers, zero or more, one a document")
+        raise ValueError("lengths must be non-negative integers, one per document")
     return sizes.astype(np.int64)
 
 

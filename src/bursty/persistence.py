@@ -1,18 +1,18 @@
-"""Fitted models in one file, and back to the same bits: `bursty.save` and `bursty.load`.
+"""Saving fitted models to one file, and loading them to the same bits: `bursty.save` and `bursty.load`.
 
 A saved model is a tree (`bursty.storage`) of
 
-| key | what |
+| key | contents |
 |---|---|
 | `library` | the version of bursty that wrote it |
-| `model` | the estimator: its parameters, and everything it learned |
-| `vocabulary` | a hash of its words, or None where they have no names |
+| `model` | the estimator: its parameters and fitted attributes |
+| `vocabulary` | a hash of its words, or None if they have no names |
 | `corpus` | optional: the documents it was fitted on |
 | `run` | optional: what was run, as plain values |
 
-There is no code for single models. An estimator is rebuilt from its parameters and its other attributes, and these
-may only be plain values, arrays and objects of classes that say how they are stored (`bursty.storage.schema`), and are
-checked against what these say.
+There is no code for individual models. An estimator is rebuilt from its parameters and its other attributes. These may
+only be plain values, arrays and objects of classes that declare how they are stored (`bursty.storage.schema`), and they
+are checked against these declarations.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from bursty.storage.schema import check, items, stored_classes, whole
 
 KIND = "model"
 SUFFIX = ".bursty"
-# Parameters that belong to a machine, and what is kept where they are objects.
+# Parameters that belong to a machine, and what is stored in place of objects.
 _OF_THE_MACHINE = {"engine": "local", "checkpoint": None}
 
-# A class says how it is stored when its module is imported.
+# A class declares how it is stored when its module is imported.
 for _module in pkgutil.iter_modules(models.__path__):
     import_module(f"{models.__name__}.{_module.name}")
 
 
 @dataclass(frozen=True)
 class Saved:
-    """What a file holds: the model, the corpus it was fitted on and what was run, where these were kept."""
+    """Contents of a file: the model and, if they were saved, the corpus it was fitted on and the facts of the run."""
 
     model: Any
     corpus: Corpus | None
@@ -56,22 +56,22 @@ class Saved:
 
 
 def save(model: Any, path: str | Path, *, corpus: Corpus | None = None, run: Mapping[str, Any] | None = None) -> Path:
-    """Keep a fitted model in one file (suffix ``.bursty``), without pickle.
+    """Save a fitted model to one file (suffix ``.bursty``), without pickle.
 
     Parameters
     ----------
     model : fitted estimator of bursty
     path : str or path
-        An older file there is replaced at the end, and only if all went well.
+        An existing file is replaced at the end, and only if everything succeeded.
     corpus : Corpus, optional
-        Keep these documents in the file too, so that a report can be made from it alone.
+        Save these documents too, so that a report can be made from the file alone.
     run : mapping, optional
-        What was run: data, parameters, seed, versions, times. Plain values.
+        Facts of the run (data, parameters, seed, versions, times), as plain values.
 
     Returns
     -------
     Path
-        Where the file is.
+        The path of the file.
     """
     _check_model(model)
     if corpus is not None and corpus.n_words != model.n_features_in_:
@@ -93,34 +93,34 @@ def save(model: Any, path: str | Path, *, corpus: Corpus | None = None, run: Map
 
 
 def load(path: str | Path) -> Any:
-    """The model that `save` kept: it predicts, and goes on learning, to the same bits.
+    """Load a model that `save` wrote: it predicts, and continues to learn, to the same bits.
 
     Raises
     ------
     ValueError
-        The file is no saved model: truncated, damaged, or something else. No code in it is ever run.
+        If the file is not a saved model, or is truncated or damaged. Code in a file is never run.
     """
     return read(path).model
 
 
 def read(path: str | Path) -> Saved:
-    """The model of a file with all that was kept beside it."""
+    """Read the model of a file with everything that was saved beside it."""
     tree = read_tree(path, KIND, stored_classes())
     try:
         model, corpus, run = tree["model"], tree["corpus"], tree["run"]
         _check_model(model)
         if tree["vocabulary"] != _hash_words(model):
-            raise ValueError("its words are not those it was saved with")
+            raise ValueError("its words are not those that it was saved with")
         return Saved(model, None if corpus is None else rebuild(*corpus), None if run is None else dict(run))
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError, RecursionError) as error:
         raise ValueError(f"{path} is not a readable bursty model file: its parts do not match ({error})") from error
 
 
 def _check_model(model: Any) -> None:
-    """The same before it is written and after it is read, so that what can be saved can be loaded."""
+    """The same check before writing and after reading, so that what can be saved can be loaded."""
     if not isinstance(model, BaseEstimator) or type(model) not in stored_classes().values():
         names = ", ".join(name for name, kind in stored_classes().items() if issubclass(kind, BaseEstimator))
-        raise TypeError(f"a saved model is one of {names}, not {type(model).__name__}")
+        raise TypeError(f"only {names} can be saved, not {type(model).__name__}")
     check_is_fitted(model)
     whole(low=1, high=2**31 - 1)(model.n_features_in_, {}, "n_features_in_")
     sizes = {"n_words": int(model.n_features_in_)}
@@ -138,7 +138,7 @@ def _hash_words(model: Any) -> str | None:
 
 
 def _portable(model: Any) -> Any:
-    """The model without the machines it ran on."""
+    """A copy of the model without engines and checkpoints of this machine."""
     model = copy.copy(model)
     for name, value in model.get_params(deep=False).items():
         if name in _OF_THE_MACHINE and not isinstance(value, str):

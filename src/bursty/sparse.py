@@ -1,8 +1,8 @@
-"""Sparse tables are checked here, before scipy converts them and before a kernel walks them.
+"""Checks of sparse matrices, before SciPy converts them and before a kernel walks them.
 
-Neither scipy nor a compiled loop looks at the positions it is given: an index outside the table reads and writes
-outside the memory. `as_csr` takes a table of any scipy.sparse format, checks its positions in one linear pass, and
-gives the same table as a `csr_array` with sorted, unique columns. `check_csr` is the check alone, for arrays of files.
+Neither SciPy nor a compiled loop checks the positions it is given: an index outside the matrix reads or writes memory
+out of bounds. `as_csr` accepts a matrix of any scipy.sparse format, checks its positions in one linear pass, and
+returns it as a `csr_array` with sorted, unique columns. `check_csr` is only the check, for arrays read from files.
 
 This module imports nothing of the package.
 """
@@ -22,24 +22,24 @@ MAX_SIZE = np.iinfo(np.int32).max
 
 
 def as_csr(table: Any, name: str = "X") -> sp.csr_array:
-    """The same table as a `csr_array` with sorted and unique columns; ``table`` itself is never changed.
+    """Convert a sparse matrix to a `csr_array` with sorted and unique columns; ``table`` itself is never changed.
 
-    Duplicate entries are added in a type that their sum cannot overflow.
+    Duplicate entries are summed in a type that cannot overflow.
 
     Raises
     ------
     ValueError
-        The arrays of the table do not fit together, or it holds something other than real numbers.
+        If the arrays of the matrix are inconsistent, or if it contains anything but real numbers.
     """
     try:
         _check_shape(table.shape)
         made = _CONVERSIONS[table.format](table)
     except _Malformed as error:
         raise ValueError(
-            f"{name} is a malformed sparse table: {error}. Build it again, for example from rows, columns and values: "
+            f"{name} is a malformed sparse matrix: {error}. Rebuild it, for example from rows, columns and values: "
             "scipy.sparse.coo_array((values, (rows, columns)), shape=shape)"
         ) from None
-    # The flags of scipy can be set by hand, and its own check is three times slower.
+    # The flags of SciPy can be set by hand, and its own check is three times slower.
     if not _is_sorted(made.indices, made.indptr):
         made = sp.csr_array((_wide(made.data), made.indices.copy(), made.indptr.copy()), shape=made.shape)
         made.sum_duplicates()
@@ -47,7 +47,7 @@ def as_csr(table: Any, name: str = "X") -> sp.csr_array:
 
 
 def check_csr(indices: Array, indptr: Array, n_entries: int, shape: tuple[int, int]) -> None:
-    """Positions by row that lie inside the table, sorted and unique in each row; `ValueError` otherwise."""
+    """Raise `ValueError` unless the positions lie inside the matrix and are sorted and unique in each row."""
     _check_shape(shape)
     _check_compressed(indices, indptr, n_entries, shape, ("row", "column"))
     if not _is_sorted(indices, indptr):
@@ -59,7 +59,7 @@ class _Malformed(ValueError):
 
 
 def _is_sorted(indices: Array, indptr: Array) -> bool:
-    """Whether the columns rise in each row, which makes them unique too."""
+    """Whether the columns increase in each row, which makes them unique too."""
     rises = indices[1:] > indices[:-1]
     starts = indptr[1:-1]
     rises[starts[(starts > 0) & (starts < len(indices))] - 1] = True  # a new row may begin anywhere
@@ -70,7 +70,7 @@ def _check_shape(shape: tuple[int, ...]) -> None:
     if len(shape) != 2:
         raise _Malformed(f"it has {len(shape)} dimensions instead of 2")
     if not all(0 <= length <= MAX_SIZE for length in shape):
-        raise _Malformed(f"its shape {shape} is above the largest, {MAX_SIZE:,} rows or columns")
+        raise _Malformed(f"its shape {shape} exceeds the maximum of {MAX_SIZE:,} rows or columns")
 
 
 def _check_numbers(array: Any, what: str, ndim: int = 1) -> None:
@@ -79,16 +79,16 @@ def _check_numbers(array: Any, what: str, ndim: int = 1) -> None:
 
 
 def _check_positions(array: Any, size: int, what: str) -> None:
-    """Integers from 0 to size - 1."""
+    """Raise unless these are integers from 0 to size - 1."""
     _check_numbers(array, f"the array of {what}s")
     if array.dtype.kind not in "iu":
         raise _Malformed(f"the {what}s are of type {array.dtype}, not integers")
-    # As unsigned numbers the negative ones are the largest: one pass sees both ends.
+    # As unsigned numbers the negative ones are the largest, so that one pass checks both ends.
     if not len(array) or array.view(array.dtype.str.replace("i", "u")).max() < size:
         return
     low, high = array.min(), array.max()
     if low < 0 or high >= size:
-        raise _Malformed(f"an entry in {what} {int(low if low < 0 else high)} is outside its {size} {what}s")
+        raise _Malformed(f"an entry is in {what} {int(low if low < 0 else high)}, but there are {size} {what}s")
 
 
 def _check_compressed(
@@ -99,31 +99,33 @@ def _check_compressed(
     if indptr.dtype.kind not in "iu":
         raise _Malformed(f"indptr is of type {indptr.dtype}, not integers")
     if len(indptr) != shape[0] + 1:
-        raise _Malformed(f"indptr has {len(indptr)} values for {shape[0]} {major}s, which take {shape[0] + 1}")
+        raise _Malformed(f"indptr has {len(indptr)} values, but {shape[0]} {major}s need {shape[0] + 1}")
     if not isinstance(indices, np.ndarray) or indices.ndim != 1 or len(indices) != n_entries:
         raise _Malformed(f"it has {np.size(indices)} indices for {n_entries} values")
     if indptr[0] != 0 or indptr[-1] != n_entries:
-        raise _Malformed(f"indptr goes from {indptr[0]} to {indptr[-1]}, not from 0 to the {n_entries} entries")
+        raise _Malformed(
+            f"indptr goes from {indptr[0]} to {indptr[-1]} instead of from 0 to {n_entries}, the number of entries"
+        )
     if np.any(indptr[1:] < indptr[:-1]):
-        raise _Malformed(f"indptr falls, so that the {major}s overlap")
+        raise _Malformed(f"indptr decreases, so that the {major}s overlap")
     _check_positions(indices, shape[1], minor)
 
 
 def _real(values: Array) -> Array:
-    """Numbers of a real type that scipy has loops for."""
+    """Convert to a real type that SciPy has loops for."""
     values = as_numbers(values)
     return values.astype(np.float64) if values.dtype == np.float16 else values
 
 
 def as_numbers(values: Array, owner: str = "bursty") -> Array:
-    """Objects as real numbers; what is a number only after a conversion (text, dates, complex) is refused."""
+    """Convert objects to real numbers; text, dates and complex numbers are rejected."""
     if values.dtype.kind in "biuf":
         return values
     if values.dtype.kind == "c" or (
         values.dtype.kind == "O" and any(isinstance(item, complex) for item in values.flat)
     ):
         raise ValueError("Complex data not supported: counts are real numbers")
-    message = f"{owner} takes counts, but X holds something that is not a number"
+    message = f"{owner} needs counts, but X contains something that is not a number"
     if values.dtype.kind != "O":
         raise ValueError(f"{message}: {values.flat[0] if values.size else values.dtype}")
     strange = next(
@@ -138,7 +140,7 @@ def as_numbers(values: Array, owner: str = "bursty") -> Array:
 
 
 def _wide(values: Array) -> Array:
-    """A copy in a type in which sums of duplicates are exact or, where they are beyond any count, at least large."""
+    """Copy to a type in which sums of duplicates are exact or, beyond any possible count, at least large."""
     if values.dtype.kind == "f":
         return values.astype(np.result_type(values.dtype, np.float64))
     small = values.dtype.itemsize < 8 or not len(values) or (values.min() >= -MAX_SIZE and values.max() <= MAX_SIZE)
@@ -186,7 +188,7 @@ def _from_dia(table: Any) -> sp.csr_array:
     _check_numbers(table.offsets, "the array of offsets")
     offsets = table.offsets
     if offsets.dtype.kind not in "iu" or len(offsets) != len(table.data) or len(np.unique(offsets)) != len(offsets):
-        raise _Malformed(f"it has {len(table.data)} diagonals but not as many different offsets")
+        raise _Malformed(f"it has {len(table.data)} diagonals, but not as many distinct offsets")
     n_rows, n_columns = table.shape
     if len(offsets) and (offsets.min() <= -n_rows or offsets.max() >= n_columns):
         raise _Malformed(f"it has diagonals outside its shape {table.shape}")
@@ -201,14 +203,14 @@ def _from_dok(table: Any) -> sp.csr_array:
 def _from_lil(table: Any) -> sp.csr_array:
     rows, data = table.rows, table.data
     if len(rows) != table.shape[0] or [*map(len, rows)] != [*map(len, data)]:
-        raise _Malformed("its rows do not have a column for each value")
+        raise _Malformed("its rows do not have one column per value")
     columns = _integers([[column] for column in chain.from_iterable(rows)], 1)[:, 0]
     numbers = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     return _from_triples(_plain(list(chain.from_iterable(data))), (numbers, columns), table.shape)
 
 
 def _integers(places: list[Any], width: int) -> Array:
-    """Python's integers as an array; they stay what they are, so that none wraps."""
+    """Convert Python integers to an array without letting any of them wrap around."""
     try:
         array = np.array(places) if places else np.empty((0, width), dtype=np.int64)
     except (ValueError, OverflowError):

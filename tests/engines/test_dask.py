@@ -266,7 +266,7 @@ def test_a_scheduler_that_goes_away_and_a_fit_that_goes_on_elsewhere(corpus, tmp
 
         killer = threading.Thread(target=kill_when_it_has_begun, daemon=True)  # a fit that fails never begins
         killer.start()
-        with pytest.raises(engine.EngineLost, match=r"scheduler went away.*checkpoint"):
+        with pytest.raises(engine.EngineLost, match=r"connection to the Dask scheduler is lost.*checkpoint"):
             fitted(MODELS["dcmlda"], corpus, None, engine=engine.DaskEngine(lost), checkpoint=where, **many)
         killer.join()
         lost.close(timeout=2)

@@ -30,7 +30,7 @@ def test_without_a_card(monkeypatch):
     from numba import cuda
 
     monkeypatch.setattr(cuda, "is_available", lambda: False)
-    with pytest.raises(RuntimeError, match="found no NVIDIA card"):
+    with pytest.raises(RuntimeError, match="found no NVIDIA GPU"):
         DCMLDA(2, engine="cuda").fit(np.ones((4, 3), dtype=int))
 
 

@@ -328,7 +328,7 @@ def test_sample(fitted):
     share = fitted.alpha_ / fitted.alpha_.sum()
     np.testing.assert_allclose(mixtures.mean(axis=0) / 60, share, atol=0.05)
     np.testing.assert_allclose(np.asarray(documents.mean(axis=0)).ravel() / 60, share @ fitted.components_, atol=0.02)
-    with pytest.raises(ValueError, match="whole numbers"):
+    with pytest.raises(ValueError, match="non-negative integers"):
         fitted.sample([2.5])
 
 
@@ -383,7 +383,7 @@ def test_held_out_likelihood_has_a_seed(fitted, corpus):
         ({"n_components": 2.5}, "n_components must be"),
         ({"n_components": 41}, "40 words cannot make 41 topics"),
         ({"n_iter": 0}, "n_iter must be"),
-        ({"burn_in": -1}, "burn_in must be a whole number of 0 or more"),
+        ({"burn_in": -1}, "burn_in must be a non-negative integer"),
         ({"tol": np.nan}, "tol must be"),
         ({"alpha": np.inf}, "alpha must be finite and above 0, but holds inf"),
         ({"alpha": [1.0, 2.0]}, r"alpha must be a number or have shape \(3,\)"),

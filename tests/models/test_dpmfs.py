@@ -235,8 +235,8 @@ def test_empty_documents_keep_their_row(bursty):
     [
         ({"omega": 0.0}, "omega must be between 0 and 1"),
         ({"omega": 1.0}, "omega must be between 0 and 1"),
-        ({"alpha": 0}, "alpha must be a finite number above 0"),
-        ({"alpha": np.inf}, "alpha must be a finite number above 0"),
+        ({"alpha": 0}, "alpha must be a finite positive number"),
+        ({"alpha": np.inf}, "alpha must be a finite positive number"),
         ({"lam": -1.0}, "lam must be finite and above 0"),
         ({"lam": [1.0, 2.0]}, "lam must be a number or have shape"),
         ({"lam": "small"}, "lam must be a positive number"),
@@ -245,12 +245,12 @@ def test_empty_documents_keep_their_row(bursty):
         ({"lam_prior": "flat"}, "lam_prior must be one of"),
         ({"point_estimate": "map"}, "point_estimate must be one of"),
         ({"n_iter": 10, "burn_in": 10}, "burn_in is 10 of n_iter=10"),
-        ({"n_iter": 0}, "n_iter must be a whole number"),
-        ({"max_components": 0}, "max_components must be a whole number"),
-        ({"min_cluster_size": 0}, "min_cluster_size must be a whole number"),
+        ({"n_iter": 0}, "n_iter must be a positive integer"),
+        ({"max_components": 0}, "max_components must be a positive integer"),
+        ({"min_cluster_size": 0}, "min_cluster_size must be a positive integer"),
         ({"threshold": 1.5}, "threshold must be between"),
-        ({"n_chains": 0}, "n_chains must be a whole number"),
-        ({"patience": 1}, "patience must be a whole number"),
+        ({"n_chains": 0}, "n_chains must be a positive integer"),
+        ({"patience": 1}, "patience must be an integer of at least 2"),
     ],
 )
 def test_bad_parameters(bursty, options, message):

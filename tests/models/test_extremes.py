@@ -23,7 +23,7 @@ CASES = [
 @pytest.mark.parametrize("value", [1e300, 1e308, 5e-324, 1e-300])
 @pytest.mark.parametrize(("kind", "options", "name"), CASES)
 def test_numbers_out_of_range_are_refused(kind, options, name, value):
-    with pytest.raises(ValueError, match=f"{name} must lie between 1e-100 and 1e\\+12, and .* does not"):
+    with pytest.raises(ValueError, match=f"{name} must be between 1e-100 and 1e\\+12, not "):
         kind(**options, **{name: value}).fit(X, Y)
 
 

@@ -306,10 +306,10 @@ def test_interrupted_at_the_end(kind, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_init": 0}, "n_init must be a whole number above 0"),
-        ({"n_samples": 1.5}, "n_samples must be a whole number above 0"),
+        ({"n_init": 0}, "n_init must be a positive integer"),
+        ({"n_samples": 1.5}, "n_samples must be a positive integer"),
         ({"n_sweeps": 0}, "n_sweeps must be"),
-        ({"tol": -1.0}, "tol must be a finite number"),
+        ({"tol": -1.0}, "tol must be a finite non-negative number"),
         ({"alpha": [1.0, np.nan, 1.0]}, "alpha must be finite and above 0, but holds nan"),
         ({"beta": np.inf}, "beta must be finite and above 0, but holds inf"),
         ({"beta": 0.0}, "beta must be finite and above 0, but holds 0"),

@@ -191,7 +191,7 @@ def test_what_cannot_be_saved(tmp_path):
     path = tmp_path / "kept.bursty"
     with pytest.raises(NotFittedError, match="Mixture"):
         bursty.save(Mixture(), path)
-    with pytest.raises(TypeError, match=r"a saved model is one of .*Mixture.*, not dict"):
+    with pytest.raises(TypeError, match=r"only .*Mixture.* can be saved, not dict"):
         bursty.save({}, path)
     with pytest.raises(ValueError, match="the corpus has 3 words and EDCM was fitted on 12"):
         bursty.save(fitted("edcm"), path, corpus=bursty.Corpus(np.eye(3, dtype=int)))

@@ -1,8 +1,8 @@
-"""Where documents are worked on.
+"""Execution engines: where documents are processed.
 
-An engine cuts a corpus into chunks, places them, and gives `Documents`: four ways of running a function over the
-chunks, whose results have the same bits wherever the work was done. The local engine works in this process, from
-memory or from shards on disk; the Dask engine on the workers of a cluster; the CUDA engine on a card.
+An engine cuts a corpus into chunks, places them, and returns `Documents`, which has four ways of applying a function to
+the chunks; the results have the same bits on every engine. The local engine works in this process, from memory or from
+shards on disk; the Dask engine on the workers of a cluster; the CUDA engine on a GPU.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def get_engine(engine: Any = "local", n_jobs: int | None = None) -> Engine:
-    """The engine of that name; an engine is taken as it is, and a Dask client makes a Dask engine."""
+    """Return the engine of that name; an `Engine` is returned unchanged, and a Dask client becomes a Dask engine."""
     if isinstance(engine, Engine):
         return engine
     if engine == "local":

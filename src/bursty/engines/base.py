@@ -9,11 +9,11 @@ from bursty.engines.documents import Documents
 
 
 class Engine(ABC):
-    """Somewhere that documents can be placed and worked on."""
+    """A place where documents are stored and processed."""
 
     @abstractmethod
     def place(self, counts: Any) -> Documents:
-        """Cut a corpus into chunks and put them where they will be worked on."""
+        """Cut a corpus into chunks and place them where they will be processed."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Engine:
         """Copies of an estimator use the same engine."""

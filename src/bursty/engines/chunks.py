@@ -1,16 +1,17 @@
-"""A block of documents and the sparse sums over it that every family is written in.
+"""A chunk of documents, and the sparse sums over it in terms of which every family is written.
 
-Four sums by document (the E step) and four over documents (the M step), so that families are maths only:
+There are four sums per document (for the E step) and four over documents (for the M step), so that families contain
+only mathematics:
 
-| by document | over documents | counts what |
+| per document | over documents | sums over |
 |---|---|---|
-| `words(table)` | `sum_by_word(resp)` | the words present |
-| `tokens(table)` | `sum_tokens(resp)` | the words times their counts |
+| `words(table)` | `sum_by_word(resp)` | the distinct words |
+| `tokens(table)` | `sum_tokens(resp)` | the tokens: words times their counts |
 | `levels(table)` | `sum_by_level(resp)` | the pairs (word, count) |
-| `lengths_of(table)` | `sum_by_length(resp)` | the document's length |
+| `lengths_of(table)` | `sum_by_length(resp)` | the length of the document |
 
-``table`` has a row per word (or level, or length) and a column per component; the result a row per document.
-``resp`` is a documents x components array, or an `Assignment` of one component to most documents.
+``table`` has one row per word (or level, or length) and one column per component; the result has one row per document.
+``resp`` is an array of shape (n_documents, n_components), or an `Assignment` of one component to most documents.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ _MANY = 100_000
 
 @dataclass(frozen=True)
 class Assignment:
-    """Responsibilities that are certain: one component a document, with a weight.
+    """Certain responsibilities: one component per document, with a weight.
 
-    A document with label -1 belongs to none or, where there are ``shares`` (documents x components), to each component
-    by its row of them. Every component gets a ``trace`` of all documents besides.
+    A document with label -1 belongs to no component or, if ``shares`` of shape (n_documents, n_components) are given,
+    to each component by its row of the shares. In addition, every component gets a ``trace`` of every document.
     """
 
     labels: Array
@@ -50,7 +51,7 @@ class Assignment:
 
     @classmethod
     def single(cls, weights: Array) -> Assignment:
-        """Every document in the one component there is."""
+        """Assign every document to one component."""
         return cls(np.zeros(len(weights), dtype=np.int32), 1, weights)
 
     def __getitem__(self, rows: slice) -> Assignment:
@@ -58,23 +59,23 @@ class Assignment:
         return replace(self, labels=self.labels[rows], weights=self.weights[rows], shares=shares)
 
     def __mul__(self, factors: Array) -> Assignment:
-        """Each document that many times."""
+        """Multiply the weight of each document by its factor."""
         shares = None if self.shares is None else self.shares * factors[:, None]
         return replace(self, weights=self.weights * factors, shares=shares)
 
     @property
     def is_plain(self) -> bool:
-        """Whether labels and weights say it all."""
+        """Whether labels and weights are all there is."""
         return self.shares is None and self.trace == 0.0
 
     @property
     def columns(self) -> tuple[Array, Array, Array, float]:
-        """What the kernels that walk columns take: labels, weights, shares (none: no rows) and the trace."""
+        """Arguments of kernels that walk columns: labels, weights, shares (no rows if there are none) and trace."""
         shares = np.empty((0, self.n_components)) if self.shares is None else np.ascontiguousarray(self.shares)
         return self.labels, self.weights, shares, self.trace
 
     def cost(self, starts: Array) -> Array:
-        """Of walking columns that begin there: their cells, and the components of each."""
+        """Cumulative cost of walking the columns with these starts: their cells, and the components of each column."""
         return starts + np.arange(len(starts)) * np.int64(self.n_components)
 
 
@@ -82,17 +83,17 @@ Resp = Array | Assignment
 
 
 def weighted(values: Any, weights: Array | None) -> Any:
-    """Values or responsibilities of documents times the weights of these, or themselves where there are none."""
+    """Multiply values or responsibilities of documents by the weights of the documents, if there are any."""
     if weights is None:
         return values
     return values * (weights if isinstance(values, Assignment) or values.ndim == 1 else weights[:, None])
 
 
 def with_trace(resp: Array, trace: float) -> Resp:
-    """Responsibilities with a trace of every document for every component (``resp`` itself may be changed).
+    """Add a trace of every document to every component (``resp`` itself may be changed).
 
-    Where most documents have one component with all of them but a thousandth of the trace, as is usual for documents of
-    more than a few words, that thousandth is left out and their sums need not walk the components.
+    Documents of more than a few words usually belong to one component, up to a thousandth of the trace. If most
+    documents do, that thousandth is left out, so that their sums need not walk the components.
     """
     labels = np.empty(len(resp), dtype=np.int32)
     cost = np.arange(len(resp) + 1) * np.int64(resp.shape[1])
@@ -103,13 +104,13 @@ def with_trace(resp: Array, trace: float) -> Resp:
 
 
 def _check_levels(levels: Levels, sizes: dict[str, int]) -> None:
-    """Pairs in order, each once, of items below their number."""
+    """Raise unless the pairs are sorted and unique, and the items are below their number."""
     allowed = (0, sizes["items"]) if "items" in sizes else (0, 1, sizes["n_words"])
     fits = levels.n_items in allowed and levels.items.max(initial=-1) < levels.n_items
     if not fits or levels.items.dtype != np.int32 or levels.values.dtype != np.int32:
         raise Mismatch(f"levels of {levels.n_items} items do not fit {' or '.join(map(str, allowed))}")
     if np.any(np.diff(levels.keys) <= 0):
-        raise Mismatch("levels are not in order")
+        raise Mismatch("levels are not sorted")
 
 
 @storable(
@@ -122,9 +123,9 @@ def _check_levels(levels: Levels, sizes: dict[str, int]) -> None:
 )
 @dataclass(frozen=True)
 class Levels:
-    """Weights of the pairs (item, value) that occur; they add, whatever pairs each side has.
+    """Weights of the pairs (item, value) that occur; levels with different pairs can be added.
 
-    For words the item is the word and the value its count; for lengths the item is 0 and the value the length.
+    For words, the item is the word and the value its count; for lengths, the item is 0 and the value the length.
     """
 
     items: Array
@@ -154,17 +155,17 @@ class Levels:
 
     @property
     def keys(self) -> Array:
-        """One number for each pair, in their order."""
+        """One number per pair, in the order of the pairs."""
         return (self.items.astype(np.int64) << 32) | self.values
 
     @cached_property
     def first(self) -> Array:
-        """Where the levels of each item begin."""
+        """Index of the first level of each item."""
         return np.searchsorted(self.items, np.arange(self.n_items + 1)).astype(np.int32)
 
 
 class Chunk:
-    """Counts of a block of documents, and the orders of walking them, each made when it is first asked for."""
+    """Counts of a block of documents, and the orders in which to walk them, each computed on first use."""
 
     def __init__(self, counts: sp.csr_array) -> None:
         self.n_documents, self.n_words = counts.shape
@@ -174,62 +175,62 @@ class Chunk:
 
     @classmethod
     def from_orders(cls, by_document: tuple[Array, Array, Array], by_word: tuple[Array, Array, Array]) -> Chunk:
-        """A chunk whose walk by word is known already: (starts, columns or rows, values) of each."""
+        """A chunk whose order by word is already known; each order is (starts, columns or rows, values)."""
         chunk = cls.from_parts(*by_document, n_words=len(by_word[0]) - 1)
         chunk.__dict__["_by_word"] = by_word
         return chunk
 
     @classmethod
     def from_parts(cls, indptr: Array, indices: Array, values: Array, *, n_words: int) -> Chunk:
-        """A chunk of these arrays as they are: scipy would copy those that are parts of a larger one."""
+        """A chunk of these arrays, without the copies that SciPy would make of views."""
         chunk = cls.__new__(cls)
         chunk.indptr, chunk.indices, chunk.values = indptr, indices, values
         chunk.n_documents, chunk.n_words = len(indptr) - 1, n_words
         return chunk
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels: the counts; the orders are made again where they are needed."""
+        """Only the counts are pickled; the orders are computed again where they are needed."""
         names = "n_documents", "n_words", "indptr", "indices", "values"
         return {name: self.__dict__[name] for name in names}
 
     def facts(self) -> dict[str, tuple[Array, ...]]:
-        """What has been found out of each document: little beside the counts, and worth keeping when they go."""
+        """What was computed per document: small compared with the counts, and worth keeping when these are closed."""
         known = {name: self.__dict__[name] for name in ("lengths", "repeats", "_by_length") if name in self.__dict__}
         return {name: value if isinstance(value, tuple) else (value,) for name, value in known.items()}
 
     def recall(self, facts: dict[str, tuple[Array, ...]]) -> None:
-        """Know again what `facts` gave."""
+        """Restore what `facts` returned."""
         self.__dict__.update({name: value if len(value) > 1 else value[0] for name, value in facts.items()})
 
     @property
     def counts(self) -> sp.csr_array:
-        """Documents x words."""
+        """The counts as a sparse matrix of shape (n_documents, n_words)."""
         shape = self.n_documents, self.n_words
         return sp.csr_array((self.values, self.indices, self.indptr), shape=shape)
 
     def with_values(self, values: Array) -> Chunk:
-        """The same cells with other values."""
+        """A chunk with the same cells and other values."""
         shape = self.n_documents, self.n_words
         return Chunk(sp.csr_array((values, self.indices, self.indptr), shape=shape))
 
     def document_frequency(self) -> Array:
-        """Documents that have each word."""
+        """Number of documents that contain each word."""
         return np.bincount(self.indices, minlength=self.n_words)
 
     def row_sums(self, values: Array) -> Array:
-        """Sum over the cells of each document, where each cell has one of these values."""
+        """Sum of these values, one per cell, over the cells of each document."""
         out = np.zeros(self.n_documents, dtype=np.int64 if values.dtype.kind == "i" else np.float64)
         threads.run(order.row_sums, self.indptr, self.indptr, values, out)
         return out
 
     @cached_property
     def lengths(self) -> Array:
-        """Tokens in each document (the sum of its values, where these are not counts)."""
+        """Number of tokens of each document (the sum of its values, if these are not counts)."""
         return self.row_sums(self.values)
 
     @cached_property
     def repeats(self) -> Array:
-        """Sum of log Gamma(x_w) over the words of each document: what repeating words costs whatever they are."""
+        """Sum of log Gamma(x_w) over the words of each document: the part of repetitions without parameters."""
         largest = int(self.values.max(initial=0))
         if largest < _MANY:
             table = gammaln(np.maximum(np.arange(largest + 1.0), 1.0))
@@ -246,7 +247,7 @@ class Chunk:
 
     @cached_property
     def norms(self) -> Array:
-        """Euclidean length of each document."""
+        """Euclidean norm of each document."""
         return np.sqrt(self.row_sums(self.values.astype(np.float64) ** 2))
 
     @cached_property
@@ -255,14 +256,14 @@ class Chunk:
 
     @cached_property
     def _pattern_by_word(self) -> tuple[Array, Array]:
-        """Where each word's documents start, and which they are: half of `_by_word`, for those who need no counts."""
+        """Starts and indices of the documents of each word: `_by_word` without the counts."""
         if "_by_word" in self.__dict__:
             return self._by_word[:2]
         return order.transpose(self.indptr, self.indices, self.values[:0], self.n_words)[:2]
 
     @cached_property
     def cells_by_word(self) -> tuple[Array, Array]:
-        """Where each word's cells start, and which they are."""
+        """Starts and indices of the cells of each word."""
         numbers = np.arange(len(self.indices), dtype=np.int32)
         starts, _, cells = order.transpose(self.indptr, self.indices, numbers, self.n_words)
         return starts, cells
@@ -273,7 +274,7 @@ class Chunk:
 
     @cached_property
     def level_first(self) -> Array:
-        """Where the levels of each word begin."""
+        """Index of the first level of each word."""
         return Levels(self.level_words, self.level_values, np.empty((0, 0)), self.n_words).first
 
     @cached_property
@@ -285,36 +286,36 @@ class Chunk:
 
     @cached_property
     def _by_length(self) -> tuple[Array, Array, Array, Array]:
-        """The lengths that occur, the place of each document's among them, and the documents of each."""
+        """The lengths that occur, the index of each document's length among them, and the documents of each length."""
         values, codes = np.unique(self.lengths, return_inverse=True)
         documents = np.arange(self.n_documents + 1, dtype=np.int32)
         codes = codes.astype(np.int32)
         starts, rows, _ = order.transpose(documents, codes, codes[:0], len(values))
         return values.astype(np.int32), codes, starts, rows
 
-    # By document ---------------------------------------------------------------------------------------------
+    # Per document --------------------------------------------------------------------------------------------
 
     def words(self, table: Array) -> Array:
-        """Sum of the table's rows over the words each document has."""
+        """Sum of the rows of the table over the distinct words of each document."""
         return self._gather(self.indptr, self.indices, table)
 
     def tokens(self, table: Array) -> Array:
-        """Sum of the table's rows over the tokens of each document."""
+        """Sum of the rows of the table over the tokens of each document."""
         out = np.empty((self.n_documents, table.shape[1]))
         cost, rows = self.indptr * np.int64(table.shape[1]), np.ascontiguousarray(table)
         threads.run(gather.sum_weighted_rows, cost, self.indptr, self.indices, self.values, rows, out)
         return out
 
     def levels(self, table: Array) -> Array:
-        """Sum of the table's rows over the levels each document has."""
+        """Sum of the rows of the table over the levels of each document."""
         return self._gather(self.indptr, self._level_codes, table)
 
     def lengths_of(self, table: Array) -> Array:
-        """The table's row for the length of each document."""
+        """The row of the table for the length of each document."""
         return table[self._by_length[1]]
 
     def add_by_document(self, out: Array, by_length: Array, constants: Array | None = None) -> None:
-        """Add to each document's row the table's row for its length, and a number of its own."""
+        """Add to the row of each document the row of the table for its length, and a constant of its own."""
         constants = np.zeros(self.n_documents) if constants is None else constants
         cost = np.arange(self.n_documents + 1) * np.int64(out.shape[1])
         threads.run(gather.add_rows, cost, by_length, self._by_length[1], constants, out)
@@ -331,13 +332,13 @@ class Chunk:
 
     @property
     def length_values(self) -> Array:
-        """The lengths that occur, in order."""
+        """The lengths that occur, sorted."""
         return self._by_length[0]
 
     # Over documents ------------------------------------------------------------------------------------------
 
     def sum_by_word(self, resp: Resp) -> Array:
-        """Weight of the documents that have each word: words x components."""
+        """Weight of the documents that contain each word: array of shape (n_words, n_components)."""
         if isinstance(resp, Assignment) and resp.is_plain:
             out = np.zeros((self.n_words, resp.n_components))
             gather.tally_by_row(self.indptr, self.indices, resp.labels, resp.weights, out)
@@ -345,7 +346,7 @@ class Chunk:
         return self._sum(*self._pattern_by_word, resp)
 
     def sum_tokens(self, resp: Resp) -> Array:
-        """Weighted counts of each word: words x components."""
+        """Weighted counts of each word: array of shape (n_words, n_components)."""
         if isinstance(resp, Assignment) and resp.is_plain:
             out = np.zeros((self.n_words, resp.n_components))
             gather.tally_weighted_by_row(self.indptr, self.indices, self.values, resp.labels, resp.weights, out)
@@ -365,7 +366,7 @@ class Chunk:
         """Weight of the documents at each level."""
         words, values, starts, rows = self._by_level
         levels = Levels(words, values, self._sum(starts, rows, resp), self.n_words)
-        levels.__dict__["first"] = self.level_first  # known already
+        levels.__dict__["first"] = self.level_first  # already known
         return levels
 
     def sum_by_length(self, resp: Resp) -> Levels:
@@ -375,7 +376,7 @@ class Chunk:
 
     @staticmethod
     def total(resp: Resp) -> Array:
-        """Weight of all documents of each component."""
+        """Total weight of the documents of each component."""
         if not isinstance(resp, Assignment):
             return gather.column_sums(resp)
         everyone = np.arange(len(resp.labels), dtype=np.int32)
@@ -383,7 +384,7 @@ class Chunk:
 
     @staticmethod
     def _sum(starts: Array, rows: Array, resp: Resp) -> Array:
-        """Weight of the documents that each row of a sparse pattern names."""
+        """Weight of the documents that each row of a sparse pattern lists."""
         if not isinstance(resp, Assignment):
             return Chunk._gather(starts, rows, resp)
         out = np.empty((len(starts) - 1, resp.n_components))
@@ -398,7 +399,7 @@ class Chunk:
 
 
 def cut(counts: sp.csr_array, chunk_size: int = SHARD_SIZE) -> Iterator[Chunk]:
-    """The chunks of a corpus, in order."""
+    """Yield the chunks of a corpus, in order."""
     for start in range(0, counts.shape[0], chunk_size):
         if start == 0 and counts.shape[0] <= chunk_size:
             yield Chunk(counts)

@@ -1,7 +1,7 @@
-"""The engine of an NVIDIA card: chunks and what is kept of them stay in its memory.
+"""The CUDA engine: chunks and kept columns stay in the memory of an NVIDIA GPU.
 
-A function over chunks that has a version for a card says so (`engines.documents.has_version`); it then gets chunks and
-columns on the card. Every other function runs here, on the threads of this process, and what it takes is copied.
+A function over chunks declares with `engines.documents.has_version` that it has a version for the GPU, which receives
+chunks and columns on the GPU. Every other function runs on the threads of this process, and its arguments are copied.
 """
 
 from __future__ import annotations
@@ -22,42 +22,42 @@ from bursty.validation import Collection
 
 Array = np.ndarray[Any, Any]
 
-# Documents in a chunk: a card works on a hundred thousand at once.
+# Maximum number of documents in a chunk: a GPU processes a hundred thousand at once.
 _CHUNK = 2**22
 
 
 def open_card() -> Any:
-    """`numba.cuda`, once it is known that there is a card it can use."""
+    """Return `numba.cuda`, after checking that there is a GPU it can use."""
     try:
-        import numba_cuda  # noqa: F401  # what `numba.cuda` then is
+        import numba_cuda  # noqa: F401  # it replaces `numba.cuda`
         from numba import cuda
         from numba.cuda.core import config
     except ImportError:
         raise ImportError('engine="cuda" needs numba-cuda: pip install "bursty[gpu]"') from None
     try:
         available, reason = bool(cuda.is_available()), ""
-    except Exception as error:  # whatever the driver says
+    except Exception as error:  # any error of the driver
         available, reason = False, f" ({error})"
     if not available:
         raise RuntimeError(
-            f'engine="cuda" found no NVIDIA card with a working driver{reason}: check nvidia-smi, or use engine="local"'
+            f'engine="cuda" found no NVIDIA GPU with a working driver{reason}: check nvidia-smi, or use engine="local"'
         )
-    # Small corpora leave a card idle, and nobody can help it.
+    # Small corpora cannot occupy a GPU, and users cannot change that.
     config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
     return cuda
 
 
 class CudaEngine(LocalEngine):
-    """One card; what has no version for it runs in this process."""
+    """One GPU; functions without a version for it run in this process."""
 
     def __init__(self, n_jobs: int | None = None) -> None:
         super().__init__(n_jobs)
         self.cuda = open_card()
 
     def place(self, counts: sp.csr_array | ShardedCorpus | Collection) -> Documents:
-        """Counts go to the card when the first function asks for them there."""
+        """Counts are copied to the GPU when a function first needs them there."""
         if isinstance(counts, ShardedCorpus):
-            raise ValueError('engine="cuda" takes counts in memory: give corpus.counts, or use engine="local"')
+            raise ValueError('engine="cuda" needs counts in memory: pass corpus.counts, or use engine="local"')
         if isinstance(counts, Collection):
             raise ValueError('X is a Dask collection: use engine="dask", or compute it first')
         chunks = [CudaChunk(chunk) for chunk in cut(counts, _CHUNK)]
@@ -66,7 +66,7 @@ class CudaEngine(LocalEngine):
 
 @dataclass(frozen=True)
 class CardTokens:
-    """The tokens of a chunk on the card, as `bursty.kernels.cuda.gibbs` has them, and facts about them."""
+    """The tokens of a chunk on the GPU, in the layout of `bursty.kernels.cuda.gibbs`, and facts about them."""
 
     order: Any
     first: Any
@@ -77,14 +77,14 @@ class CardTokens:
 
 
 class CudaChunk(Chunk):
-    """A chunk that can be on the card too."""
+    """A chunk that may have a copy on the GPU."""
 
     def __init__(self, chunk: Chunk) -> None:
         self.__dict__.update(chunk.__dict__)
 
     @cached_property
     def on_card(self) -> CardTokens:
-        """Copied when it is first asked for, and kept."""
+        """The tokens on the GPU, copied on first use."""
         cuda = open_card()
         lengths = self.lengths.astype(np.int64)
         most = np.zeros(self.n_words, dtype=np.int64)
@@ -94,7 +94,7 @@ class CudaChunk(Chunk):
         free = cuda.current_context().get_memory_info()[0]
         if needed > free:
             raise MemoryError(
-                f"the documents need {needed / 2**30:.1f} GiB on the card, which has {free / 2**30:.1f} GiB free: "
+                f"the documents need {needed / 2**30:.1f} GiB on the GPU, which has {free / 2**30:.1f} GiB free: "
                 'fit fewer documents at a time with partial_fit, or use engine="local"'
             )
         several = self.values > 1
@@ -108,31 +108,31 @@ class CudaChunk(Chunk):
 
 
 class CudaDocuments(LocalDocuments):
-    """Chunks in memory, with copies on the card; columns are wherever their function ran."""
+    """Chunks in memory, with copies on the GPU; columns are wherever their function ran."""
 
     def map(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Iterator[Any]:
-        """On the card where the function can."""
+        """On the GPU if the function has a version for it."""
         version = version_for("cuda", function)
         if version is None:
             return super().map(function, *(_fetched(column) for column in columns), **_fetched_all(shared))
         return super().map(version, *columns, **shared)
 
     def at(self, chunk: int, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
-        """Runs here."""
+        """Runs in this process."""
         return super().at(chunk, function, *(_fetched(column) for column in columns), **_fetched_all(shared))
 
     def here(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """On the card where the function can."""
+        """On the GPU if the function has a version for it."""
         version = version_for("cuda", function)
         return super().here(version or function, *args, **kwargs)
 
     def fetch(self, value: Any) -> Any:
-        """Copied from the card."""
+        """Copied from the GPU."""
         return fetch(value)
 
 
 def fetch(value: Any) -> Any:
-    """A value in the memory of this process: arrays of the card are copied, and whatever has a ``fetch`` fetches."""
+    """Copy a value to the memory of this process: arrays of the GPU, and objects that have a method ``fetch``."""
     if hasattr(value, "copy_to_host"):
         return value.copy_to_host()
     return value.fetch() if hasattr(value, "fetch") else value

@@ -1,11 +1,11 @@
-"""The engine of a Dask cluster: chunks live on the workers, parameters go there and sums come back.
+"""The Dask engine: chunks live on the workers of a cluster, parameters are sent there and sums are returned.
 
-Every thread of the cluster has a share of the chunks, neighbours all, and does one task for all of it: an iteration has
-as many tasks as threads, whatever the number of documents.
+Every thread of the cluster has a share of consecutive chunks and runs one task for all of it: an iteration has as many
+tasks as there are threads, whatever the number of documents.
 
-A share, and everything kept beside it, is the result of a task, so that Dask makes it again when the worker that had it
-is lost. What a chain of sweeps keeps is the result of all tasks before it; now and then (`RETAINED` bytes of
-parameters, or `GENERATIONS` of them) it is copied to the client and placed anew, which cuts the chain.
+A share, and every column kept with it, is the result of a task, so that Dask recomputes it if its worker is lost. What
+a chain of sweeps keeps is the result of all tasks before it. Every so often (after `RETAINED` bytes of parameters, or
+`GENERATIONS` sweeps) it is copied to the client and placed again, which cuts the chain.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from bursty.kernels import threads
 from bursty.validation import Collection
 
 Array = np.ndarray[Any, Any]
-#: What Dask would have to do again after a loss: at most so many generations of a kept column, ...
+#: What Dask would have to recompute after a loss: at most this many generations of a kept column, ...
 GENERATIONS = 100
-#: ... or as many as have sent parameters of so many bytes.
+#: ... or as many as have sent this many bytes of parameters.
 RETAINED = 2**28
-#: Seconds between two looks at the workers while results are waited for, ...
+#: Seconds between two checks of the workers while waiting for results, ...
 POLL = 5.0
-#: ... and how long all that have work may be paused, which they are when they run out of memory.
+#: ... and for which all busy workers may be paused, as they are when they run out of memory.
 PATIENCE = 60.0
 
 
 class EngineLost(RuntimeError):
-    """The cluster is gone; work that was checkpointed can go on elsewhere."""
+    """The cluster is lost; a fit with a checkpoint can be resumed elsewhere."""
 
 
 class DaskEngine(Engine):
-    """The workers of a client: the one given, or the one of the context."""
+    """The workers of the given client, or of the current one."""
 
     def __init__(self, client: Client | None = None) -> None:
         if client is None:
@@ -60,13 +60,13 @@ class DaskEngine(Engine):
                 client = get_client()
             except ValueError:
                 raise ValueError(
-                    'engine="dask" runs on the cluster of a dask.distributed.Client, and there is none: make one '
+                    'engine="dask" runs on the cluster of a dask.distributed.Client, but there is none: make one '
                     "first, such as Client() for processes on this machine"
                 ) from None
         self.client = client
 
     def place(self, counts: sp.csr_array | ShardedCorpus | Collection) -> Documents:
-        """Counts of this process are cut and sent; shards and collections are opened by the workers."""
+        """Cut and send counts of this process; shards and collections are opened by the workers."""
         with _named_losses(self.client):
             if isinstance(counts, ShardedCorpus):
                 sizes = [Size(shard.documents, shard.cells, shard.empty) for shard in counts.shards]
@@ -81,7 +81,7 @@ class DaskEngine(Engine):
         return DaskDocuments(self.client, placed, shares, sizes, n_words)
 
     def _cut(self, counts: sp.csr_array | Collection) -> tuple[list[Task], list[Size]]:
-        """A task for each chunk, and its size."""
+        """The task of each chunk, and its size."""
         if isinstance(counts, Collection):
             return cut_collection(self.client, counts)
         chunks = list(cut(counts))
@@ -90,7 +90,7 @@ class DaskEngine(Engine):
 
 @dataclass(frozen=True)
 class Share:
-    """Neighbouring chunks, and their home: the worker that works on them as long as it lives."""
+    """Consecutive chunks, and their home: the worker that processes them as long as it lives."""
 
     home: str
     start: int
@@ -98,12 +98,12 @@ class Share:
 
     @property
     def slice(self) -> slice:
-        """These chunks among all."""
+        """The positions of these chunks among all."""
         return slice(self.start, self.stop)
 
 
 class Kept(list[Future]):
-    """A column that is on the workers: of each share, a list with an item for each chunk."""
+    """A column on the workers: for each share, a list with one item per chunk."""
 
 
 class DaskDocuments(Documents):
@@ -119,26 +119,26 @@ class DaskDocuments(Documents):
         self._generations, self._retained = 0, 0
 
     def map(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Iterator[Any]:
-        """All shares are under way when the first result comes back."""
+        """All shares are submitted before the first result is returned."""
         with _named_losses(self.client):
             results = self._submit(_mapped, function, columns, shared)[::-1]
             while results:
                 yield from _result(self.client, results.pop())
 
     def sum(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
-        """Added on the workers, as `total` does; one sum travels."""
+        """Added on the workers, in the order of `total`; only one sum is sent."""
         with _named_losses(self.client):
             return _result(self.client, self._added(self._submit(_summed, function, columns, shared)))
 
     def keep(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Column:
-        """Futures of the results."""
+        """Return futures of the results."""
         with _named_losses(self.client):
             kept = self._submit(_mapped, function, columns, shared)
             _finish(self.client, kept)
             return self._shortened(kept, shared)
 
     def keep_and_sum(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> tuple[Column, Any]:
-        """The pairs are taken apart on the workers."""
+        """The pairs are split on the workers."""
         with _named_losses(self.client):
             pairs = self._submit(_mapped_and_summed, function, columns, shared)
             kept, sums = (
@@ -149,14 +149,14 @@ class DaskDocuments(Documents):
             return self._shortened(kept, shared), _result(self.client, added)
 
     def at(self, chunk: int, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
-        """Runs where the chunk is."""
+        """Runs on the worker that has the chunk."""
         number = next(i for i, share in enumerate(self.shares) if chunk < share.stop)
         place = chunk - self.shares[number].start
         with _named_losses(self.client):
             return _result(self.client, self._run(number, _at, function, shared, place, *self._items(number, columns)))
 
     def select(self, mask: Array) -> Documents:
-        """Their rows are chosen on the workers."""
+        """The rows are selected on the workers."""
         masks = Documents.split(self, mask)
         with _named_losses(self.client):
             parts = [self._run(i, _selected, self.chunks[i], masks[s.slice]) for i, s in enumerate(self.shares)]
@@ -178,7 +178,7 @@ class DaskDocuments(Documents):
     def _submit(
         self, task: Callable[..., Any], function: Callable[..., Any], columns: Sequence[Column], shared: dict[str, Any]
     ) -> list[Future]:
-        """What is shared is one task, which each share's task depends on: it is sent to a worker once."""
+        """Shared arguments are one task, on which the task of each share depends: they are sent to a worker once."""
         common = self._run(0, _itself, shared)
         return [
             self._run(i, task, function, common, (share.start, len(self.sizes)), *self._items(i, columns))
@@ -186,16 +186,16 @@ class DaskDocuments(Documents):
         ]
 
     def _items(self, number: int, columns: Sequence[Column]) -> list[Any]:
-        """The chunks of a share, and theirs of each column."""
+        """The chunks of a share, and its part of each column."""
         share = self.shares[number].slice
         return [self.chunks[number], *(c[number] if isinstance(c, Kept) else list(c[share]) for c in columns)]
 
     def _run(self, number: int, function: Callable[..., Any], *args: Any) -> Future:
-        """A task at the home of a share."""
+        """Submit a task to the home of a share."""
         return _run(self.client, self.shares[number], function, *args)
 
     def _added(self, sums: list[Future]) -> Future:
-        """Neighbours are joined at the home of the first, until two are left."""
+        """Join neighbours at the home of the first, until two are left."""
         reach = 1
         while len(sums) > 2:
             pairs = [sums[i : i + 2] for i in range(0, len(sums), 2)]
@@ -215,13 +215,13 @@ class DaskDocuments(Documents):
         return Kept(self._run(i, _itself, part) for i, part in enumerate(parts))
 
 
-# What workers do ---------------------------------------------------------------------------------------------
+# Tasks of workers --------------------------------------------------------------------------------------------
 
 
 def _results(
     function: Callable[..., Any], shared: dict[str, Any], chunks: Sequence[Chunk], *columns: Sequence[Any]
 ) -> Iterator[Any]:
-    """One thread: Dask runs as many of these at once as it has."""
+    """One thread per task: Dask runs as many tasks at once as it has threads."""
     keep_freed_memory()
     for items in zip(chunks, *columns, strict=True):
         with threads.using(1):
@@ -234,7 +234,7 @@ def _mapped(function: Callable[..., Any], shared: dict[str, Any], where: tuple[i
 
 
 def _summed(function: Callable[..., Any], shared: dict[str, Any], where: tuple[int, int], *items: Any) -> TreeSum:
-    """``where`` these chunks are: the first, and how many there are in all."""
+    """``where`` is the number of the first chunk, and the number of all chunks."""
     added = TreeSum(*where)
     for result in _results(function, shared, *items):
         added.add(result)
@@ -265,7 +265,7 @@ def _sizes(chunks: Sequence[Chunk]) -> list[Size]:
 
 
 def _joined(*sums: TreeSum) -> TreeSum:
-    """In a new one: what a task has given stays as it is."""
+    """Join into a new sum: results of tasks must not change."""
     added = TreeSum(sums[0].first, sums[0].n_chunks)
     for part in sums:
         added.join(part)
@@ -285,7 +285,7 @@ def _together(*chunks: Chunk) -> list[Chunk]:
 
 
 class OpenShards(list[Chunk]):
-    """Shards of a folder, mapped into memory; they travel as names, and are opened where they arrive."""
+    """Shards of a folder, mapped into memory; only their names are sent, and the receiver opens them."""
 
     def __init__(self, path: str, start: int, stop: int) -> None:
         corpus = ShardedCorpus(path)
@@ -296,7 +296,7 @@ class OpenShards(list[Chunk]):
         return type(self), self.names
 
 
-# Dask has to know what moving something would cost, and asks this; of classes of ours it would think they were empty.
+# Dask asks for sizes to estimate the cost of moving data; without these it would take our classes to be empty.
 
 
 @sizeof.register(Chunk)
@@ -315,7 +315,7 @@ def _bytes_of_sum(added: TreeSum) -> int:
 
 
 def _bytes_of(value: Any) -> int:
-    """Of arrays in containers and data classes."""
+    """Total size of the arrays in containers and dataclasses."""
     if is_dataclass(value) or isinstance(value, dict):
         return _bytes_of(list((value if isinstance(value, dict) else vars(value)).values()))
     if isinstance(value, list | tuple):
@@ -324,21 +324,21 @@ def _bytes_of(value: Any) -> int:
 
 
 def _run(client: Client, share: Share, function: Callable[..., Any], *args: Any) -> Future:
-    """A task that runs at the home of a share, or at another worker where this one is gone."""
+    """Submit a task to the home of a share, or to another worker if that one is lost."""
     with warnings.catch_warnings():
-        # Parameters are as large as they are, and are sent once.
+        # Parameters are large, but are sent only once.
         warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
         return client.submit(function, *args, pure=False, workers=[share.home], allow_other_workers=True)
 
 
 def _placed(client: Client, share: Share, tasks: Sequence[Task]) -> Future:
-    """The chunks of a share, from the task of each."""
+    """The chunks of a share, from their tasks."""
     return _run(client, share, _together, *(_run(client, share, *task) for task in tasks))
 
 
 def _shares(client: Client, sizes: Sequence[Size]) -> list[Share]:
-    """Neighbouring chunks for each thread of each worker, with about as much work for one as for another."""
-    # Not `scheduler_info`: the client's own refresh of it, which leaves the workers out, may come in between.
+    """Consecutive chunks for each thread of each worker, with about the same amount of work each."""
+    # Not `scheduler_info`: the client refreshes it by itself, without the workers, at any time.
     homes = [address for address, n_threads in sorted(client.nthreads().items()) for _ in range(n_threads)]
     if not homes:
         raise EngineLost("the Dask cluster has no workers: start some, or wait for them with client.wait_for_workers")
@@ -352,11 +352,11 @@ def _shares(client: Client, sizes: Sequence[Size]) -> list[Share]:
 
 
 def _finish(client: Client, futures: Sequence[Future]) -> None:
-    """Wait for all, and raise what went wrong in any."""
+    """Wait for all, and raise the error of any that failed."""
     paused_since = None
     while True:
         try:
-            with client.as_current():  # it need not be the one of the context
+            with client.as_current():  # it need not be the current client
                 wait(futures, timeout=POLL)
             break
         except DaskTimeout:
@@ -367,7 +367,7 @@ def _finish(client: Client, futures: Sequence[Future]) -> None:
                 continue
             paused_since = paused_since or time.monotonic()
             if time.monotonic() - paused_since > PATIENCE:
-                why = "all workers that have work are paused, because they ran out of memory"
+                why = "all busy workers are paused, because they ran out of memory"
                 raise EngineLost(_with_limit(workers, why)) from None
     for future in futures:
         if future.status != "finished":
@@ -380,7 +380,7 @@ def _result(client: Client, future: Future) -> Any:
 
 
 class Worker(NamedTuple):
-    """What the scheduler knows of a worker."""
+    """What the scheduler knows about a worker."""
 
     paused: bool
     limit: int
@@ -401,26 +401,26 @@ def _known_workers(dask_scheduler: Any) -> list[tuple[bool, int, int, int]]:
 
 def _with_limit(workers: Sequence[Worker], why: str) -> str:
     limits = sorted({worker.limit for worker in workers if worker.limit})
-    limit = f"the limit is {limits[0]:,} bytes per worker" if limits else "they have no limit of their own"
+    limit = f"the limit is {limits[0]:,} bytes per worker" if limits else "workers have no limit of their own"
     used = max((worker.used for worker in workers), default=0)
     return (
-        f"{why}; {limit}, and up to {used:,} are in use. Give workers more (memory_limit= of the cluster), add "
-        "workers, or fit from shards (write_shards)"
+        f"{why}; {limit}, and up to {used:,} bytes are in use. Give the workers more (memory_limit= of the cluster), "
+        "add workers, or fit from shards (write_shards)"
     )
 
 
 @contextmanager
 def _named_losses(client: Client) -> Iterator[None]:
-    """A cluster that is gone, in the user's words."""
+    """Explain the loss of a cluster in the user's terms."""
     if client.status in ("closed", "closing"):
-        raise EngineLost("the Dask client is closed: make a new one, and fit again")
+        raise EngineLost("the Dask client is closed: make a new one and fit again")
     try:
         yield
     except KilledWorker as error:
-        why = f"workers died one after the other at the same work, perhaps of memory ({error})"
+        why = f"several workers died on the same task, perhaps because they ran out of memory ({error})"
         raise EngineLost(_with_limit(_workers(client), why)) from error
     except (CancelledError, CommClosedError, TimeoutError) as error:
         raise EngineLost(
-            "the Dask scheduler went away or forgot its work: connect to a cluster and fit again; with a checkpoint, "
-            "the fit goes on where it was"
+            "the connection to the Dask scheduler is lost, or the scheduler lost its tasks: connect to a cluster and "
+            "fit again; with a checkpoint, the fit resumes where it stopped"
         ) from error

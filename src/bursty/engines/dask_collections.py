@@ -21,7 +21,7 @@ Task = tuple[Any, ...]
 
 
 def cut_collection(client: Client, counts: Collection) -> tuple[list[Task], list[Size]]:
-    """Tasks that make chunks of the usual size from the blocks of a collection, whatever size these have."""
+    """Tasks that make chunks of the usual size from the blocks of a collection, which may have any size."""
     blocks = client.compute(_blocks(counts.values))
     counts = replace(counts, values=None)  # the rest travels with the blocks
     checked = [client.submit(_checked, block, counts, pure=False) for block in blocks]
@@ -29,7 +29,7 @@ def cut_collection(client: Client, counts: Collection) -> tuple[list[Task], list
     ends = np.cumsum([len(cells) for cells in facts])
     cells = np.concatenate(facts)
     if not len(cells):
-        raise ValueError(f"X has no documents, and {counts.owner} needs at least one")
+        raise ValueError(f"X has no documents, but {counts.owner} needs at least one")
     tasks: list[Task] = []
     sizes = []
     for start in range(0, len(cells), SHARD_SIZE):
@@ -43,11 +43,11 @@ def cut_collection(client: Client, counts: Collection) -> tuple[list[Task], list
 
 
 def _blocks(values: Any) -> list[Any]:
-    """Of an array, a data frame or a bag."""
+    """The blocks of an array, a data frame or a bag."""
     if not hasattr(values, "rechunk"):
         return list(values.to_delayed())
     if values.numblocks[1] > 1:
-        # Dask is about to join the columns, and what joins sparse blocks does not look at their positions.
+        # Dask is about to join the columns, and joining sparse blocks does not check their positions.
         values = values.map_blocks(_sound, dtype=values.dtype, meta=values._meta)
     return list(values.rechunk({1: -1}).to_delayed().ravel())
 
@@ -57,7 +57,7 @@ def _sound(block: Any) -> Any:
 
 
 def _checked(block: Any, counts: Collection) -> sp.csr_array:
-    """A block as canonical counts; that of a bag is a list of documents."""
+    """Convert a block to canonical counts; a block of a bag is a list of documents."""
     table = stack_documents(block) if isinstance(block, list) else block
     if not table.shape[0]:
         return sp.csr_array((0, counts.n_words), dtype=np.int32 if counts.integer else np.float64)
@@ -65,12 +65,12 @@ def _checked(block: Any, counts: Collection) -> sp.csr_array:
 
 
 def _block_facts(block: sp.csr_array) -> Array:
-    """Words of each document."""
+    """Number of distinct words of each document."""
     return np.diff(block.indptr)
 
 
 def _stacked(start: int, n_documents: int, *blocks: sp.csr_array) -> Chunk:
-    """So many documents of these blocks, from this one on."""
+    """A chunk of ``n_documents`` documents of these blocks, beginning at ``start``."""
     whole = blocks[0] if len(blocks) == 1 else sp.vstack(blocks, format="csr")
     rows = whole if whole.shape[0] == n_documents else whole[start : start + n_documents]
     return Chunk(sp.csr_array(rows))

@@ -1,16 +1,16 @@
-"""Documents cut into chunks, and the four ways of working on them.
+"""Documents cut into chunks, and the four ways of applying a function to them.
 
-| method | the function's results |
+| method | results of the function |
 |---|---|
-| `map` | come back, one a chunk, in order |
-| `collect` | come back as one array, a row per document |
-| `sum` | are added, and the sum comes back |
-| `keep` | stay where the chunk is, as a column that the next call can take |
+| `map` | are returned in order, one per chunk |
+| `collect` | are returned as one array, one row per document |
+| `sum` | are added, and the sum is returned |
+| `keep` | stay with their chunk, as a column that later calls can use |
 
-What came back is worked on in this process with `here`.
+`here` applies a function to returned values, in this process.
 
-A function gets the chunk, then the chunk's item of each column, then what all chunks share by keyword. Sums are taken
-over a tree whose shape depends on the number of chunks alone, so that they have the same bits wherever they are made.
+A function receives the chunk, then the item of each column for this chunk, then by keyword what all chunks share. Sums
+are taken over a tree whose shape depends only on the number of chunks, so that they have the same bits on every engine.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from bursty.engines.chunks import Chunk
 from bursty.kernels import threads
 
 Array = np.ndarray[Any, Any]
-#: One item a chunk: plain values, or whatever `Documents.keep` gave.
+#: One item per chunk: plain values, or what `Documents.keep` returned.
 Column = Sequence[Any]
 
 
 @dataclass(frozen=True)
 class Size:
-    """How large a chunk is: documents, words present in them (non-zeros), documents without words."""
+    """Size of a chunk: number of documents, of non-zero counts, and of documents without words."""
 
     documents: int
     cells: int
@@ -47,7 +47,7 @@ class Size:
 
     @classmethod
     def of(cls, chunk: Chunk) -> Size:
-        """The size of a chunk at hand."""
+        """The size of this chunk."""
         return cls(chunk.n_documents, len(chunk.indices), int(np.count_nonzero(np.diff(chunk.indptr) == 0)))
 
 
@@ -64,40 +64,40 @@ class Documents(ABC):
 
     @property
     def offsets(self) -> list[int]:
-        """The number of the first document of each chunk."""
+        """Index of the first document of each chunk."""
         return list(accumulate((size.documents for size in self.sizes), initial=0))[:-1]
 
     @abstractmethod
     def map(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Iterator[Any]:
-        """``function(chunk, *items, **shared)`` for each chunk, in order."""
+        """Yield ``function(chunk, *items, **shared)`` for each chunk, in order."""
 
     @abstractmethod
     def keep(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Column:
-        """The same, but the results (arrays) stay where the chunks are."""
+        """Like `map`, but the results (arrays) stay with their chunks."""
 
     @abstractmethod
     def keep_and_sum(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> tuple[Column, Any]:
-        """Of results that are pairs, the first of each stays and the second are added."""
+        """For a function that returns pairs: keep the first items, and add the second ones."""
 
     def here(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Call a function on what came back, such as sums, with the threads of this process."""
+        """Apply a function to returned values, such as sums, with the threads of this process."""
         with threads.using(self.n_threads):
             return function(*args, **kwargs)
 
     def fetch(self, value: Any) -> Any:
-        """What a function gave, in plain arrays of this process: a device may have kept it."""
+        """Copy a result to plain arrays of this process, in case a device has kept it."""
         return value
 
     @abstractmethod
     def at(self, chunk: int, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
-        """The result for one chunk, by its number."""
+        """The result for the chunk of this number."""
 
     def sum(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
         """The sum of the results."""
         return total(self.map(function, *columns, **shared))
 
     def collect(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
-        """The results, one below the other; several of them where the function gives a tuple of arrays."""
+        """The concatenated results; a tuple of arrays if the function returns tuples of arrays."""
         results = list(self.map(function, *columns, **shared))
         if isinstance(results[0], tuple):
             return tuple(self._stack(parts) for parts in zip(*results, strict=True))
@@ -105,20 +105,20 @@ class Documents(ABC):
 
     @abstractmethod
     def select(self, mask: Array) -> Documents:
-        """Some of the documents (one truth value each), where they are."""
+        """The documents selected by a boolean mask; they stay where they are."""
 
     def split(self, rows: Any) -> Column:
-        """What has a row per document, cut as the chunks are; None gives None to each."""
+        """Split an array with one row per document into one part per chunk; None becomes None for each chunk."""
         if rows is None:
             return [None] * len(self.sizes)
         return [rows[start : start + size.documents] for start, size in zip(self.offsets, self.sizes, strict=True)]
 
     def put(self, parts: Column) -> Column:
-        """Arrays of this process, one a chunk, as a kept column."""
+        """Turn arrays of this process, one per chunk, into a kept column."""
         return self.keep(_itself, parts)
 
     def gather(self, column: Column) -> Array:
-        """A kept column as one array in this process."""
+        """Copy a kept column to one array in this process."""
         return self.collect(_itself, column)
 
     def _stack(self, parts: Sequence[Array]) -> Array:
@@ -130,7 +130,7 @@ class Documents(ABC):
         return float(self.sum(_tokens))
 
     def counts(self) -> sp.csr_array:
-        """All counts in this process."""
+        """Copy all counts to this process."""
         parts = [
             sp.csr_array((values, words, indptr), shape=(len(indptr) - 1, self.n_words))
             for indptr, words, values in self.map(_cells)
@@ -139,13 +139,13 @@ class Documents(ABC):
 
     @cached_property
     def fingerprint(self) -> str:
-        """The same for the same documents, wherever they are."""
+        """A text that is equal for equal documents, wherever they are."""
         checksum = zlib.crc32(np.array(list(self.map(_checksum)), dtype=np.uint32).tobytes())
         return f"{self.n_documents} x {self.n_words}, {checksum:08x}"
 
     @cached_property
     def lengths(self) -> Array:
-        """Tokens of each document."""
+        """Number of tokens of each document."""
         return np.asarray(self.collect(_lengths))
 
 
@@ -181,11 +181,11 @@ def version_for(device: str, function: Callable[..., Any]) -> Callable[..., Any]
 
 
 class TreeSum:
-    """The sum over neighbouring chunks, as far as it goes without the others.
+    """Partial sum over consecutive chunks.
 
-    All chunks are added as a tree: neighbours, then neighbours of these. What is here are the largest branches that
-    these chunks fill; so sums over neighbouring stretches can be made anywhere and joined in any order, and the bits
-    are those of one process.
+    All chunks are added as a tree: neighbours first, then the sums of neighbours. A partial sum holds the largest
+    branches that its chunks fill. Sums over consecutive ranges can therefore be computed anywhere and joined later, to
+    the same bits as in one process.
     """
 
     def __init__(self, first: int = 0, n_chunks: float = math.inf) -> None:
@@ -194,7 +194,7 @@ class TreeSum:
         self._branches: list[tuple[int, Any]] = []  # the first chunk of each, and its sum
 
     def add(self, result: Any, size: int = 1) -> None:
-        """The next chunk's result, or that of a branch of so many chunks."""
+        """Add the result of the next chunk, or of a branch of ``size`` chunks."""
         start, self._next = self._next, self._next + size
         while self._branches:
             left = self._branches[-1][0]
@@ -205,14 +205,14 @@ class TreeSum:
         self._branches.append((start, result))
 
     def join(self, right: TreeSum) -> None:
-        """The sum over the chunks that come next."""
+        """Append the partial sum over the following chunks."""
         starts = [start for start, _ in right._branches]
         for (start, result), stop in zip(right._branches, [*starts[1:], right._next], strict=True):
             self.add(result, stop - start)
 
     @property
     def value(self) -> Any:
-        """The sum, where no more chunks come: what is left over is added from the right."""
+        """The sum, once all chunks are there; incomplete branches are added from the right."""
         if not self._branches:
             raise ValueError("there is nothing to add")
         *others, (_, result) = self._branches
@@ -222,7 +222,7 @@ class TreeSum:
 
 
 def total(results: Iterable[Any]) -> Any:
-    """Add results pairwise: neighbours, then neighbours of these, as far as they go; few are alive at once."""
+    """Add results pairwise, neighbours first, with few of them in memory at once."""
     added = TreeSum()
     for result in results:
         added.add(result)

@@ -1,4 +1,4 @@
-"""The engine of this process: chunk after chunk, threads inside a chunk; from memory or from disk."""
+"""The local engine: one chunk after the other, with threads inside a chunk, from memory or from disk."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from bursty.validation import Collection
 
 Array = np.ndarray[Any, Any]
 
-# Bytes; no number is larger.
+# In bytes, the size of the largest number.
 _ALIGNED = 8
 
 
 class LocalEngine(Engine):
-    """Chunk after chunk in this process; inside a chunk the kernels share the work among threads."""
+    """Process one chunk after the other in this process; inside a chunk, kernels use several threads."""
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_threads = threads.resolve(n_jobs)
 
     def place(self, counts: sp.csr_array | ShardedCorpus | Collection) -> Documents:
-        """Counts are cut where they are; shards stay on disk, and so does what is kept beside them."""
+        """Cut counts in memory; shards, and columns kept with them, stay on disk."""
         if isinstance(counts, ShardedCorpus):
             sizes = [Size(shard.documents, shard.cells, shard.empty) for shard in counts.shards]
             chunks = [StoredChunk(counts, number) for number in range(len(sizes))]
@@ -52,7 +52,7 @@ class LocalDocuments(Documents):
         self.chunks = chunks
 
     def map(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Iterator[Any]:
-        """In order, one at a time."""
+        """One chunk at a time, in order."""
         for number, items in enumerate(self._rows(columns)):
             with threads.using(self.n_threads):
                 result = function(*items, **shared)
@@ -61,11 +61,11 @@ class LocalDocuments(Documents):
             yield result
 
     def keep(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Column:
-        """A list of the results."""
+        """Return a list of the results."""
         return [self._store(result) for result in self.map(function, *columns, **shared)]
 
     def keep_and_sum(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> tuple[Column, Any]:
-        """One pass for both."""
+        """Both in one pass."""
         kept = []
 
         def second() -> Iterator[Any]:
@@ -76,12 +76,12 @@ class LocalDocuments(Documents):
         return kept, total(second())
 
     def at(self, chunk: int, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
-        """Runs here."""
+        """Runs in this process."""
         with threads.using(self.n_threads):
             return function(*_read([self.chunks[chunk], *(column[chunk] for column in columns)]), **shared)
 
     def select(self, mask: Array) -> Documents:
-        """Copies of their rows."""
+        """Copies the rows."""
         parts = zip(self.chunks, self.split(mask), strict=True)
         chunks = [Chunk(chunk.counts[np.flatnonzero(rows)]) for chunk, rows in parts if rows.any()]
         return LocalDocuments(chunks, [Size.of(chunk) for chunk in chunks], self.n_words, self.n_threads)
@@ -94,18 +94,18 @@ class LocalDocuments(Documents):
         return result
 
     def _remember(self, number: int, chunk: Chunk) -> None:
-        """The chunk itself remembers."""
+        """Nothing to do: the chunk itself stays in memory."""
 
 
 class StoredDocuments(LocalDocuments):
-    """Chunks on disk: one is in memory while it is worked on, and what is kept is written beside them."""
+    """Chunks on disk: only the current one is in memory, and kept columns are written to disk."""
 
     def __init__(self, chunks: Sequence[Any], sizes: Sequence[Size], n_words: int, n_threads: int) -> None:
         super().__init__(chunks, sizes, n_words, n_threads)
         self._scratch = Scratch()
 
     def _rows(self, columns: Sequence[Column]) -> Iterator[list[Any]]:
-        """Each chunk is opened when its turn comes; the system is told of the next one, to have it ready."""
+        """Open each chunk when its turn comes, and prefetch the next one."""
         rows = list(zip(self.chunks, *columns, strict=True))
         for items, (chunk, *_) in pairwise(rows):
             chunk.announce()
@@ -116,18 +116,18 @@ class StoredDocuments(LocalDocuments):
         return StoredArray(self._scratch, result)
 
     def _remember(self, number: int, chunk: Chunk) -> None:
-        """For the next time that the chunk is opened."""
+        """Store what was computed, for the next time the chunk is opened."""
         self.chunks[number].remember(chunk, self._scratch)
 
     def select(self, mask: Array) -> Documents:
-        """They stay on disk: rows are chosen when a shard is opened."""
+        """The documents stay on disk; rows are selected when a shard is opened."""
         parts = zip(self.chunks, self.split(mask), strict=True)
         chunks = [chunk.select(np.flatnonzero(rows)) for chunk, rows in parts if rows.any()]
         sizes = [Size.of(chunk.open()) for chunk in chunks]
         return StoredDocuments(chunks, sizes, self.n_words, self.n_threads)
 
     def collect(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
-        """The results wait on disk until all are there."""
+        """The results stay on disk until all are complete."""
         results = []
         for result in self.map(function, *columns, **shared):
             parts = result if isinstance(result, tuple) else (result,)
@@ -137,7 +137,7 @@ class StoredDocuments(LocalDocuments):
 
 
 def _joined(parts: Sequence[StoredArray]) -> Array:
-    """One below the other: in memory, or, where they are large, in a file that goes when the array goes."""
+    """Concatenate in memory or, if they are large, in a file that is removed together with the array."""
     if sum(part.path.stat().st_size for part in parts) < _LARGE:
         return np.concatenate([part.open() for part in parts])
     n_rows = 0
@@ -150,12 +150,12 @@ def _joined(parts: Sequence[StoredArray]) -> Array:
         return np.asarray(np.memmap(file, dtype=rows.dtype, mode="r+", shape=(n_rows, *rows.shape[1:])))
 
 
-# Bytes above which what comes back from disk stays there.
+# Results above this many bytes stay on disk.
 _LARGE = 2**24
 
 
 class StoredChunk:
-    """A shard as a chunk, or some of its rows."""
+    """A shard, or some of its rows, as a chunk."""
 
     def __init__(self, corpus: ShardedCorpus, number: int, rows: Array | None = None) -> None:
         self.corpus = corpus
@@ -164,11 +164,11 @@ class StoredChunk:
         self._facts: StoredFacts | None = None
 
     def announce(self) -> None:
-        """Ask the system to have the shard in memory soon."""
+        """Ask the system to prefetch the shard."""
         self.corpus.announce(self.number)
 
     def open(self) -> Chunk:
-        """Map the shard into memory; its order by word is there already, where all rows are taken."""
+        """Map the shard into memory; its order by word is stored, and is used if all rows are selected."""
         chunk = Chunk.from_orders(*self.corpus.orders(self.number))
         if self.rows is not None:
             chunk = Chunk(chunk.counts[self.rows])
@@ -177,18 +177,18 @@ class StoredChunk:
         return chunk
 
     def select(self, rows: Array) -> StoredChunk:
-        """Some of the rows that there are."""
+        """Select some of the rows."""
         return StoredChunk(self.corpus, self.number, rows if self.rows is None else self.rows[rows])
 
     def remember(self, chunk: Chunk, scratch: Scratch) -> None:
-        """Keep on disk what has been found out of the documents, where there is anything new."""
+        """Store on disk what was computed from the documents, if anything is new."""
         facts = chunk.facts()
         if facts and (self._facts is None or facts.keys() != self._facts.names):
             self._facts = StoredFacts(scratch, facts)
 
 
 class Scratch:
-    """A folder that goes when nobody refers to it."""
+    """A temporary folder, removed when nothing refers to it."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="bursty-"))
@@ -196,27 +196,27 @@ class Scratch:
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
     def new_file(self) -> Path:
-        """A name that has not been given before."""
+        """A name that has not been used before."""
         self._n_files += 1
         return self.path / f"{self._n_files}.npy"
 
 
 class StoredArray:
-    """An array in a file of its own, which goes when nobody refers to it."""
+    """An array in a file of its own, which is removed when nothing refers to it."""
 
     def __init__(self, scratch: Scratch, values: Array) -> None:
-        self._scratch = scratch  # not to be removed before this
+        self._scratch = scratch  # must outlive this object
         self.path = scratch.new_file()
         np.save(self.path, values, allow_pickle=False)
         weakref.finalize(self, self.path.unlink, missing_ok=True)
 
     def open(self) -> Array:
-        """Map the file into memory; changes stay there."""
+        """Map the file into memory; changes are not written back."""
         return np.asarray(np.load(self.path, mmap_mode="c", allow_pickle=False))
 
 
 class StoredFacts:
-    """The facts of a chunk in one file: one look-up at a time, and faster than finding them out again."""
+    """The facts of a chunk in one file, which is faster to read than to compute again."""
 
     def __init__(self, scratch: Scratch, facts: dict[str, tuple[Array, ...]]) -> None:
         self._layout = {name: [(array.dtype, array.nbytes) for array in arrays] for name, arrays in facts.items()}
@@ -226,11 +226,11 @@ class StoredFacts:
 
     @property
     def names(self) -> Set[str]:
-        """What there is."""
+        """Names of the stored facts."""
         return self._layout.keys()
 
     def open(self) -> dict[str, tuple[Array, ...]]:
-        """Map the file into memory, and cut it."""
+        """Map the file into memory and split it."""
         flat, start, facts = self._bytes.open(), 0, {}
         for name, layout in self._layout.items():
             arrays = []
