@@ -76,7 +76,7 @@ def test_wrong_number_of_words():
 
 @pytest.mark.parametrize("lengths", [[-1], [1.5], [[1, 2]]])
 def test_lengths_of_samples(lengths):
-    with pytest.raises(ValueError, match="lengths must be whole"):
+    with pytest.raises(ValueError, match="lengths must be non-negative integers"):
         DCM().fit([[1, 2]]).sample(lengths)
 
 
@@ -92,7 +92,7 @@ def test_engine():
 
 
 def test_no_tokens_no_perplexity():
-    with pytest.raises(ValueError, match="have none"):
+    with pytest.raises(ValueError, match="have no words"):
         DCM().fit([[1, 2]]).perplexity([[0, 0]])
 
 

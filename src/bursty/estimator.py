@@ -47,7 +47,7 @@ class CountEstimator(BaseEstimator):
         return X
 
     def _place_to_fit(self, X: Any, otherwise: str) -> Documents:
-        """Place the documents of a fit, at least one of which must have words; warnings point to the call of ``fit``."""
+        """Place the documents of a fit, at least one of which must have words; warnings point to ``fit``."""
         documents = self._place(X, reset=True)
         if documents.n_cells == 0:
             raise ValueError(f"every document is empty: {otherwise}")

@@ -23,7 +23,7 @@ def test_what_shards_cannot_do(bench):
         ("import news.csv --shards --out wrong.folder", "must end in .bshards"),
         ("import nothing.csv --shards", "no such file or directory"),
         ("import news.csv --shards --text absent", "has no column 'absent'"),
-        ("cluster news.csv --checkpoint no/such/folder/file", "there is no folder"),
+        ("cluster news.csv --checkpoint no/such/folder/file", "no such directory"),
     ):
         outcome = bench(*command.split())
         assert outcome.code == 2, command

@@ -166,7 +166,7 @@ def test_a_full_disk_loses_nothing(corpus, unfinished, monkeypatch):
     kept = []
     monkeypatch.setattr(module, "write_tree", full)
     monkeypatch.setattr(module.Keeper, "done", lambda self: kept.append(unfinished.read_bytes()))
-    with pytest.warns(UserWarning, match="could not be written .*No space left.*the fit goes on"):
+    with pytest.warns(UserWarning, match="could not be written .*No space left.*the fit continues"):
         assert_same(whole, fitted(MODELS["mixture"], corpus, checkpoint=Checkpoint(unfinished, iterations=5)))
     assert kept == [before]
 
@@ -184,9 +184,9 @@ def test_by_the_clock(corpus, tmp_path, monkeypatch):
     ("checkpoint", "message"),
     [
         (3, "checkpoint must be a path"),
-        ("nowhere/at/all", "there is no folder"),
+        ("nowhere/at/all", "no such directory"),
         (Checkpoint("x", iterations=0), "above 0"),
-        (Checkpoint("x", minutes=-1.0), "zero or more"),
+        (Checkpoint("x", minutes=-1.0), "non-negative number"),
     ],
 )
 def test_bad_checkpoints(checkpoint, message, corpus):
@@ -235,5 +235,5 @@ def test_a_checkpoint_that_lies(corpus, tmp_path, monkeypatch, name, path, chang
     else:
         object.__setattr__(value, names[-1], change(old))
     write_tree(place, "checkpoint", tree, stored_classes())
-    with pytest.raises(ValueError, match=r"fit is not a checkpoint that this fit can go on from"):
+    with pytest.raises(ValueError, match=r"fit is not a checkpoint that this fit can resume from"):
         fitted(MODELS[name], corpus, checkpoint=place)

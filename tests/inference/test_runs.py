@@ -128,7 +128,7 @@ def test_an_interrupted_sampler_keeps_its_state_and_goes_on(n_jobs, corpus, tmp_
     whole = DPMFS(**model.get_params() | {"checkpoint": None}).fit(corpus)
     with monkeypatch.context() as patch:
         interrupt_call(patch, chains.dpmfs, "log_joint", 9)
-        with pytest.warns(UserWarning, match=r"interrupted after \d+ iterations; what was reached is kept"):
+        with pytest.warns(UserWarning, match=r"interrupted after \d+ iterations; the current solution is kept"):
             model.fit(corpus)
     assert model.predict(corpus).shape == (90,)
     np.testing.assert_array_equal(model.fit(corpus).samples_, whole.samples_)

@@ -1,8 +1,8 @@
-"""Long fits that survive: what a fit needs to go on, written to one file now and then.
+"""Checkpoints of long fits: everything needed to resume, written to one file at intervals.
 
-The file is there while a fit is not finished, and a fit that finds it goes on from it, to the same bits as one that was
-never stopped. It is written whole or not at all, says which documents and parameters it belongs to, and is refused for
-any other.
+The file exists while a fit is unfinished. A fit that finds it resumes from it, to the same bits as a fit that was never
+stopped. It is written completely or not at all, records the documents and parameters it belongs to, and is rejected for
+any others.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from bursty.storage.schema import stored_classes
 Array = np.ndarray[Any, Any]
 
 _KIND = "checkpoint"
-# Parameters that do not change the result.
+# Parameters that do not affect the result.
 _FREE = frozenset({"checkpoint", "engine", "n_jobs", "verbose"})
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where, and how often, a fit writes what it needs to go on.
+    """Where and how often a fit writes a checkpoint.
 
     Parameters
     ----------
     path : str or path
-        The file. A fit that finds it goes on from it; it is removed when the fit is done.
+        The file. A fit that finds it resumes from it; it is removed when the fit is complete.
     iterations : int, default 10
-        Write after so many iterations.
+        Number of iterations between two checkpoints.
     minutes : float, optional
-        Write after so many minutes instead, at the end of an iteration.
+        Number of minutes between two checkpoints, instead of iterations; written at the end of an iteration.
     """
 
     path: str | Path
@@ -49,7 +49,7 @@ class Checkpoint:
 
     @classmethod
     def of(cls, value: Any) -> Checkpoint | None:
-        """What an estimator was given: None, a path or a checkpoint."""
+        """Convert the parameter of an estimator, which is None, a path or a checkpoint."""
         if value is None or isinstance(value, cls):
             checkpoint = value
         elif isinstance(value, str | Path):
@@ -61,22 +61,22 @@ class Checkpoint:
         return checkpoint
 
     def check(self) -> None:
-        """Refuse what cannot be meant."""
+        """Raise if a value makes no sense."""
         if (
             not isinstance(self.iterations, int | np.integer)
             or isinstance(self.iterations, bool)
             or self.iterations < 1
         ):
-            raise ValueError(f"iterations of a checkpoint must be a whole number above 0, not {self.iterations!r}")
+            raise ValueError(f"iterations of a checkpoint must be a positive integer, not {self.iterations!r}")
         if self.minutes is not None and not (isinstance(self.minutes, int | float) and self.minutes >= 0):
-            raise ValueError(f"minutes of a checkpoint must be a number, zero or more, not {self.minutes!r}")
+            raise ValueError(f"minutes of a checkpoint must be a non-negative number, not {self.minutes!r}")
         if not Path(self.path).absolute().parent.is_dir():
-            raise ValueError(f"checkpoint: there is no folder {Path(self.path).absolute().parent} to write to")
+            raise ValueError(f"checkpoint: no such directory: {Path(self.path).absolute().parent}")
 
 
 @dataclass
 class Keeper:
-    """The checkpoint of one fit; without a place to write it does nothing."""
+    """Writes and reads the checkpoint of one fit; does nothing if the fit has none."""
 
     where: Checkpoint | None
     owner: Mapping[str, str] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class Keeper:
 
     @classmethod
     def of(cls, estimator: Any, documents: Documents, y: Any = None, sample_weight: Any = None) -> Keeper:
-        """For a fit of this estimator to these documents (and labels, and weights)."""
+        """For a fit of this estimator to these documents (and labels and weights)."""
         where = Checkpoint.of(estimator.checkpoint)
         if where is None:
             return cls(None)
@@ -98,17 +98,17 @@ class Keeper:
 
     @property
     def active(self) -> bool:
-        """Whether there is anywhere to write."""
+        """Whether the fit has a checkpoint."""
         return self.where is not None
 
     def resume(self) -> Any:
-        """What was written last, or None where nothing was; another fit's is refused."""
+        """The state that was written last, or None if there is none; raises if it belongs to another fit."""
         if self.where is None or not Path(self.where.path).exists():
             return None
         try:
             kept = read_tree(self.where.path, _KIND, stored_classes())
         except ValueError as error:
-            raise ValueError(f"{error}, or remove it to start the fit afresh") from error
+            raise ValueError(f"{error}, or remove it to start the fit from scratch") from error
         if not isinstance(kept, dict) or not isinstance(kept.get("owner"), dict) or "state" not in kept:
             raise ValueError(f"{self.where.path} is not a checkpoint of a fit: choose another path")
         owner = {str(name): value for name, value in kept["owner"].items()}
@@ -118,23 +118,23 @@ class Keeper:
                 mine = "" if name == "documents" else f", and this fit has {self.owner.get(name, 'not set')}"
                 raise ValueError(
                     f"the checkpoint {self.where.path} belongs to a fit with {what}{mine}: remove it to start "
-                    "afresh, or choose another path"
+                    "from scratch, or choose another path"
                 )
         return kept["state"]
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Say which file it is where what was written cannot be gone on from."""
+        """Name the file in errors about a state that cannot be resumed."""
         try:
             yield
         except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError) as error:
             where = None if self.where is None else self.where.path
             raise ValueError(
-                f"{where} is not a checkpoint that this fit can go on from ({error}): remove it to start the fit afresh"
+                f"{where} is not a checkpoint that this fit can resume from ({error}): remove it to start from scratch"
             ) from error
 
     def keep(self, state: Any) -> None:
-        """Count an iteration; write when it is time. ``state`` is a function that gives the tree to write."""
+        """Count an iteration, and write if it is time. ``state`` is a function that returns the tree to write."""
         if self.where is None:
             return
         self._n_since += 1
@@ -147,27 +147,27 @@ class Keeper:
             self.write(state())
 
     def done(self) -> None:
-        """The fit is finished: there is nothing to go on with."""
+        """Remove the file: the fit is complete."""
         if self.where is not None:
             discard(self.where.path)
 
     def write(self, state: Any) -> None:
-        """Write now; where that fails, the fit goes on."""
+        """Write now; if that fails, the fit continues."""
         if self.where is None:
             return
         try:
             write_tree(self.where.path, _KIND, {"owner": dict(self.owner), "state": state}, stored_classes())
         except OSError as error:
             warnings.warn(
-                f"the checkpoint {self.where.path} could not be written ({error}); the fit goes on, and what was "
-                "written before is still there",
+                f"the checkpoint {self.where.path} could not be written ({error}); the fit continues, and "
+                "the previous checkpoint is still there",
                 UserWarning,
                 stacklevel=4,
             )
 
 
 def _described(value: Any) -> str:
-    """A parameter as a text that is the same for the same value."""
+    """A text for a parameter, equal for equal values."""
     if isinstance(value, np.ndarray) or (isinstance(value, list | tuple) and len(value) > 20):
         array = np.asarray(value)
         data = array.tobytes() if array.dtype != object else repr(array.tolist()).encode()

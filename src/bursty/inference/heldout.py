@@ -1,11 +1,11 @@
-"""Likelihood of new documents under a topic model, which has no closed form: two estimators of it.
+"""Likelihood of new documents under a topic model, which has no closed form: two estimators.
 
-*Empirical likelihood* ([Doyle2009] section 5): draw many pseudo documents, that is their word probabilities, from the
-model, and take the mean of the document's likelihood under each. Unbiased for any number of pseudo documents, but few
-of them are near a long document, so that its logarithm is then too low; the standard error says how far to trust it.
+*Empirical likelihood* ([Doyle2009] section 5): draw many pseudo-documents, that is, their word probabilities, from the
+model, and average the likelihood of the document under each. It is unbiased for any number of pseudo-documents, but few
+of them are near a long document, so that its logarithm is then too low; the standard error shows how much to trust it.
 
-*Left to right* (Wallach et al. 2009): predict each word from the ones before it, with particles for their topics. Far
-closer to the truth for a long document, and what ``score`` uses.
+*Left to right* (Wallach et al. 2009): predict each word from the preceding ones, with particles for their topics. It is
+far more accurate for long documents, and ``score`` uses it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from bursty.samplers.tokens import Tokens, Topics
 
 Array = np.ndarray[Any, Any]
 
-# Pseudo documents that are drawn at a time.
+# Number of pseudo-documents drawn at a time.
 _BLOCK = 64
-# Entries of a dense table that is made for some documents at a time.
+# Maximum number of entries of a dense table for some documents.
 _TABLE = 2**24
 
 
@@ -36,10 +36,10 @@ def left_to_right(chunk: Chunk, model: Topics, seed: int, n_particles: int, n_mo
 
 @dataclass(frozen=True)
 class ShortChains:
-    """How new documents get their topics: number of chains, sweeps before and sweeps that count in each.
+    """How topics of new documents are sampled: number of chains, of sweeps to discard and of sweeps to use in each.
 
-    Every sweep is followed by moves of blocks. Where alpha is small, one chain stays for long with the topics it has
-    found first; several short ones see more than a long one of as many sweeps.
+    Every sweep is followed by moves of blocks. If alpha is small, a chain stays for long with the topics it found
+    first; several short chains explore more than a long one with the same number of sweeps.
     """
 
     n_chains: int = 8
@@ -48,7 +48,7 @@ class ShortChains:
 
 
 def mixtures(chunk: Chunk, model: Topics, seed: int, chains: ShortChains) -> Array:
-    """Posterior topic mixture of each document: the mean over the chains' sweeps after burn-in, D x K."""
+    """Posterior topic mixture of each document: the mean over the sweeps after burn-in of all chains, D x K."""
     tokens = Tokens.by_content(chunk)
     counts = np.zeros((chunk.n_documents, len(model.alpha)))
     for topics in samples(tokens, model, seed, chains):
@@ -58,12 +58,13 @@ def mixtures(chunk: Chunk, model: Topics, seed: int, chains: ShortChains) -> Arr
 
 
 def cell_topics(chunk: Chunk, model: Topics, seed: int, chains: ShortChains) -> tuple[Array, ...]:
-    """Posterior topics of each cell, a word of a document.
+    """Posterior topics of each cell, that is, of each distinct word of a document.
 
     Returns
     -------
-    Cells of each document; word, count, most probable topic and number of topics of each cell; these topics, and the
-    share of the cell's tokens that each had over the chains' sweeps.
+    tuple of ndarray
+        Number of cells of each document; word, count, most probable topic and number of topics of each cell; these
+        topics, and the share of the tokens of the cell that each had over the sweeps.
     """
     n_topics, n_samples = len(model.alpha), chains.n_chains * chains.n_samples
     best, sizes, columns, shares = [], [], [], []
@@ -82,7 +83,7 @@ def cell_topics(chunk: Chunk, model: Topics, seed: int, chains: ShortChains) -> 
 
 
 def _blocks(chunk: Chunk, n_topics: int) -> Iterator[Chunk]:
-    """The documents, so many at a time that their cells x topics fit into memory with ease."""
+    """Yield the documents in blocks, so that tables of cells x topics stay small."""
     starts, start = chunk.indptr * np.int64(n_topics), 0
     while start < chunk.n_documents:
         stop = max(start + 1, int(np.searchsorted(starts, starts[start] + _TABLE, side="right")) - 1)
@@ -91,9 +92,9 @@ def _blocks(chunk: Chunk, n_topics: int) -> Iterator[Chunk]:
 
 
 def samples(tokens: Tokens, model: Topics, seed: int, chains: ShortChains) -> Iterator[Array]:
-    """Topics of the tokens after each sweep that counts."""
+    """Yield the topics of the tokens after each sweep that is used."""
     for chain in range(chains.n_chains):
-        # Chains differ in their seed; within one, sweeps have numbers.
+        # Chains differ in their seed; within a chain, sweeps are numbered.
         state = model.begin(tokens, seed + chain)
         for number in range(chains.burn_in + chains.n_samples):
             state = model.move_blocks(model.sweep(state, seed + chain, number), seed + chain, number)
@@ -102,20 +103,20 @@ def samples(tokens: Tokens, model: Topics, seed: int, chains: ShortChains) -> It
 
 
 def pseudo_documents(model: Topics, seed: int, numbers: range) -> Array:
-    """Log word probabilities of pseudo documents of these numbers: W x their number."""
+    """Log word probabilities of the pseudo-documents of these numbers: W x ``len(numbers)``."""
     theta = np.empty((len(numbers), len(model.alpha)))
     gibbs_pseudo.mixtures(model.alpha, seed, numbers.start, theta, 0, len(theta))
     return model.pseudo_documents(theta, seed, numbers.start)
 
 
 def empirical_likelihood(chunk: Chunk, model: Topics, seed: int, n_pseudo: int) -> tuple[Array, Array]:
-    """Log of the mean likelihood of each document under the pseudo documents, and its standard error."""
+    """Log of the mean likelihood of each document under the pseudo-documents, and its standard error."""
     counts, n_documents = chunk.counts, chunk.n_documents
     log_sum, log_squares = np.full(n_documents, -np.inf), np.full(n_documents, -np.inf)
     for begin in range(0, n_pseudo, _BLOCK):
         block = counts @ pseudo_documents(model, seed, range(begin, min(n_pseudo, begin + _BLOCK)))
         log_sum = np.logaddexp(log_sum, logsumexp(block, axis=1))
         log_squares = np.logaddexp(log_squares, logsumexp(2.0 * block, axis=1))
-    # Relative variance of the mean, which to first order is the variance of its logarithm.
+    # Relative variance of the mean, which is the variance of its logarithm to first order.
     ratio = np.exp(log_squares - 2.0 * log_sum)
     return log_sum - np.log(n_pseudo), np.sqrt(np.maximum(ratio - 1.0 / n_pseudo, 0.0))

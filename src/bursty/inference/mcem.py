@@ -1,11 +1,11 @@
-"""Monte Carlo EM for topic models: Gibbs sweeps, then the hyperparameters of greatest likelihood, and again.
+"""Monte Carlo EM for topic models: alternate Gibbs sweeps with maximum likelihood of the hyperparameters.
 
-    E step   some sweeps; the topics they end with are the sample          [Doyle2009] algorithm 2, one sample
+    E step   a few sweeps; the topics after the last one are the sample    [Doyle2009] algorithm 2, one sample
     M step   alpha and beta that maximise the complete likelihood p(w, z | alpha, beta)
 
-Both steps belong to the model (`Method`; `inference.topics` has one for each model). A `Run` goes on until its
-rule says that the complete log-likelihood no longer grows, or for ``n_iter`` iterations; `finish` makes the last M
-step from the mean statistics of several sweeps.
+Both steps belong to the model (`Method`; `inference.topics` has one per model). A `Run` continues until its rule finds
+that the complete log-likelihood no longer grows, or for ``n_iter`` iterations; `finish` takes the last M step from the
+mean statistics of several sweeps.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Array = np.ndarray[Any, Any]
 class Schedule:
     """How long to run.
 
-    ``burn_in`` sweeps come before the first M step, ``n_sweeps`` before each of the others. ``n_samples`` sweeps follow
-    at the end, for the last M step and the mixtures.
+    ``burn_in`` sweeps precede the first M step, and ``n_sweeps`` each of the others. ``n_samples`` sweeps at the end
+    give the last M step and the mixtures.
     """
 
     n_iter: int = 200
@@ -43,9 +43,9 @@ class Schedule:
 
 @dataclass
 class Chains:
-    """The documents, the topics of their tokens, the number of the next sweep: what a stopped run needs to go on.
+    """The documents, the topics of their tokens and the number of the next sweep: what is needed to resume a run.
 
-    ``counted`` is for what a method counted of the topics, and these, so that it need not be counted again.
+    ``counted`` holds topics and what a method has counted of them, so that it need not count again.
     """
 
     documents: Documents
@@ -57,13 +57,13 @@ class Chains:
 
     @classmethod
     def start(cls, documents: Documents, n_topics: int, seed: int, number: int = 0) -> Chains:
-        """Every token in a topic drawn at random."""
+        """Assign every token to a random topic."""
         topics = documents.keep(_begin, documents.offsets, n_topics=n_topics, seed=seed)
         return cls(documents, n_topics, seed, topics, number)
 
     @classmethod
     def at(cls, documents: Documents, n_topics: int, seed: int, topics: Array, number: int) -> Chains:
-        """Every token in its topic, given one after the other."""
+        """Assign every token to its given topic."""
         sizes = list(documents.map(_n_tokens))
         if sum(sizes) != len(topics):
             raise ValueError(f"there are {len(topics)} topics for {sum(sizes)} tokens")
@@ -72,22 +72,22 @@ class Chains:
 
     @property
     def columns(self) -> tuple[Column, Column]:
-        """What a function over the chunks gets: the number of its first document, the topics of its tokens."""
+        """Columns for a function over the chunks: the index of the first document, and the topics of the tokens."""
         return self.documents.offsets, self.topics
 
     def sum(self, function: Callable[..., Any], **shared: Any) -> Any:
-        """``function(chunk, offset, topics, **shared)``, added over the chunks."""
+        """Sum of ``function(chunk, offset, topics, **shared)`` over the chunks."""
         return self.documents.sum(function, *self.columns, **shared)
 
     def move(self, function: Callable[..., Any], n_sweeps: int, **shared: Any) -> Any:
-        """Sweep: the function gives new topics, which stay, and something to add."""
+        """Sweep: the function returns new topics, which are kept, and a summand; return the sum."""
         self.counted = None
         moved, added = self.documents.keep_and_sum(function, *self.columns, seed=self.seed, **shared)
         self.topics, self.number = moved, self.number + n_sweeps
         return added
 
     def gather(self) -> Array:
-        """The topics of all tokens, in this process."""
+        """Copy the topics of all tokens to this process."""
         return self.documents.gather(self.topics)
 
 
@@ -106,21 +106,21 @@ class Method(Protocol[P]):
     """A topic model as Monte Carlo EM sees it."""
 
     def sweeps(self, chains: Chains, params: P, n_sweeps: int) -> Any:
-        """Run so many sweeps and give the statistics of the last."""
+        """Run this many sweeps and return the statistics of the last one."""
 
     def update(self, stats: Any, params: P) -> P:
-        """Hyperparameters for these statistics; ``params`` where nothing is to be learned."""
+        """Hyperparameters for these statistics; ``params`` itself if nothing is learned."""
 
     def conclude(self, stats: Any, params: P) -> P:
         """The last `update`, whose result is kept."""
 
     def of_stream(self, mean: Any, n_documents: int) -> Any:
-        """What `update` takes, from the mean statistics of a document after so many of them."""
+        """Statistics for `update`, from the mean statistics per document after this many documents."""
 
 
 @dataclass
 class Run(Generic[P]):
-    """A run of Monte Carlo EM: where it stands and how it came there."""
+    """A run of Monte Carlo EM: its current state and its history."""
 
     chains: Chains
     params: P
@@ -135,16 +135,16 @@ class Run(Generic[P]):
 
     @property
     def done(self) -> bool:
-        """Whether it converged or has made all iterations."""
+        """Whether the run has converged or completed all iterations."""
         return len(self.trace) >= self.schedule.n_iter or self.converged
 
     @property
     def score(self) -> float:
-        """Log-likelihood of words and topics, per word, at the last iteration."""
+        """Log-likelihood of words and topics per word, at the last iteration."""
         return float(self.trace["log_likelihood"][-1])
 
     def step(self) -> None:
-        """Sweeps and an M step; where that is interrupted, the topics are those of the last whole iteration."""
+        """Sweeps and an M step; if this is interrupted, the topics are those of the last complete iteration."""
         chains, n_tokens = self.chains, max(self.chains.documents.n_tokens, 1)
         n_sweeps = self.schedule.n_sweeps if len(self.trace) else max(1, self.schedule.burn_in)
         whole = chains.topics, chains.number
@@ -161,7 +161,7 @@ class Run(Generic[P]):
         self.trace.add(**entry, log_likelihood=log_likelihood, tokens_per_second=speed)
 
     def standing(self) -> dict[str, Any]:
-        """All of it in plain values, for a checkpoint."""
+        """Everything needed to resume, as plain values for a checkpoint."""
         own = {"topics": self.chains.gather(), "number": self.chains.number, "seed": self.chains.seed}
         return {**own, "params": self.chains.documents.fetch(self.params), "trace": self.trace.entries}
 
@@ -169,7 +169,7 @@ class Run(Generic[P]):
     def resumed(
         cls, documents: Documents, n_topics: int, method: Method[P], schedule: Schedule, standing: Mapping[str, Any]
     ) -> Run[P]:
-        """The run that stood so."""
+        """Restore a run from a checkpoint."""
         sizes = {"n_words": documents.n_words, "K": n_topics}
         index("K")(standing["topics"], sizes, "topics")
         part(K="K")(standing["params"], sizes, "params")
@@ -181,7 +181,7 @@ class Run(Generic[P]):
 
 @dataclass(frozen=True)
 class Result(Generic[P]):
-    """Where a run ended: hyperparameters and topic mixtures, and the mean statistics both come from."""
+    """Result of a run: hyperparameters and topic mixtures, and the mean statistics from which both are computed."""
 
     params: P
     stats: Any
@@ -195,7 +195,7 @@ class Result(Generic[P]):
 
 
 def finish(run: Run[P], interrupted: bool) -> Result[P]:
-    """The last M step and the topic mixtures, from the mean of some sweeps; an interrupt leaves it at one sweep."""
+    """The last M step and the topic mixtures, from the mean of several sweeps, or of one if interrupted."""
     chains, method = run.chains, run.method
     try:
         stats, doc_topic = average(chains, method, run.params, 1 if interrupted else run.schedule.n_samples)
@@ -206,7 +206,7 @@ def finish(run: Run[P], interrupted: bool) -> Result[P]:
 
 
 def average(chains: Chains, method: Method[Any], params: Any, n_samples: int) -> tuple[Any, Array]:
-    """Mean statistics and mean topic mixtures of some sweeps."""
+    """Mean statistics and mean topic mixtures of several sweeps."""
     samples, documents = [], chains.documents
     counts = documents.split(None)
     for _ in range(n_samples):

@@ -1,9 +1,8 @@
-"""The one loop of every fit that takes many steps: several starts, checkpoints, Ctrl-C.
+"""The loop of every iterative fit: restarts, checkpoints, Ctrl-C.
 
-EM, Monte Carlo EM and the chains of DPMFS each have a `Run`: something that takes steps until it is done. A `Runner`
-drives as many runs as a fit has, one after the other (`best_of`, which keeps the best) or side by side
-(`side_by_side`, which keeps all), writes checkpoints on the way and goes on from them, and ends with what was reached
-where it is interrupted.
+EM, Monte Carlo EM and the chains of DPMFS each have a `Run`, which takes steps until it is done. A `Runner` drives the
+runs of a fit, one after the other (`best_of`, which keeps the best) or side by side (`side_by_side`, which keeps all).
+It writes checkpoints on the way, resumes from them, and returns the current state when it is interrupted.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass
 class Trace:
-    """What happened in a run: lists by name, with one entry per step."""
+    """History of a run: lists by name, with one entry per step."""
 
     entries: dict[str, list[Any]] = field(default_factory=dict)
 
@@ -42,13 +41,13 @@ class Trace:
 
     @classmethod
     def checked(cls, entries: Any) -> Trace:
-        """The trace of a checkpoint: lists of numbers, or of arrays of them, all of one length."""
+        """Check the trace of a checkpoint: lists of numbers or arrays, all of the same length."""
         if not isinstance(entries, dict) or not all(isinstance(values, list) for values in entries.values()):
             raise Mismatch("the trace is not made of lists")
         if len({len(values) for values in entries.values()}) > 1:
-            raise Mismatch("the lists of the trace are not of one length")
+            raise Mismatch("the lists of the trace have different lengths")
         if not all(np.asarray(values).dtype.kind in "biuf" for values in entries.values()):
-            raise Mismatch("the trace holds something other than numbers")
+            raise Mismatch("the trace contains something other than numbers")
         return cls(entries)
 
     def since(self, step: int) -> Trace:
@@ -65,23 +64,23 @@ class Trace:
 
 
 class Run(Protocol):
-    """An algorithm on its way from one start to its end."""
+    """One run of an algorithm, from its start to its end."""
 
     trace: Trace
 
     @property
     def done(self) -> bool:
-        """Whether it has come to its end."""
+        """Whether the run has ended."""
 
     @property
     def score(self) -> float:
-        """What the best of several runs has most of."""
+        """The best of several runs has the largest score."""
 
     def step(self) -> None:
-        """Take one step; where that is interrupted, the run stands as it did before."""
+        """Take one step; if it is interrupted, the run is as it was before the step."""
 
     def standing(self) -> dict[str, Any]:
-        """All that going on needs, for a checkpoint: later steps must not change it."""
+        """Everything needed to resume, for a checkpoint; later steps must not change it."""
 
 
 R = TypeVar("R", bound=Run)
@@ -89,31 +88,31 @@ R = TypeVar("R", bound=Run)
 
 @dataclass(frozen=True)
 class Outcome(Generic[R]):
-    """The runs that are kept, and whether Ctrl-C ended them."""
+    """The runs that are kept, and whether Ctrl-C stopped them."""
 
     runs: list[R]
     interrupted: bool
 
     @property
     def best(self) -> R:
-        """The run of greatest score, the first of equals."""
+        """The run with the largest score, the first one of ties."""
         return max(self.runs, key=lambda run: run.score)
 
 
 @dataclass(frozen=True)
 class Runner(Generic[R]):
-    """How runs of one fit begin, and what is done after each step of any.
+    """How the runs of a fit start, and what happens after each step.
 
     Parameters
     ----------
-    start : function of a generator
-        Begin a run.
-    resume : function of what `Run.standing` gave
-        The run that stood so.
+    start : callable
+        Takes a generator and starts a run.
+    resume : callable
+        Takes what `Run.standing` returned and restores the run.
     keeper : Keeper
-        Where checkpoints go.
-    on_step : function of a run
-        Called after each step, from any thread.
+        Writes the checkpoints.
+    on_step : callable
+        Called with the run after each step, from any thread.
     """
 
     start: Callable[[np.random.Generator], R]
@@ -122,7 +121,7 @@ class Runner(Generic[R]):
     on_step: Callable[[R], None]
 
     def best_of(self, n_runs: int, rng: np.random.Generator) -> Outcome[R]:
-        """One run after the other; the one of greatest score is kept."""
+        """One run after the other; the one with the largest score is kept."""
         begun, best, run = 0, None, None
         kept = self.keeper.resume()
         if kept is not None:
@@ -161,7 +160,7 @@ class Runner(Generic[R]):
         return Outcome([best], interrupted)
 
     def side_by_side(self, n_runs: int, rng: np.random.Generator, n_threads: int) -> Outcome[R]:
-        """All runs, some at a time; each is the same whatever the others do."""
+        """All runs, several at a time; each is the same whatever the others do."""
         kept = self.keeper.resume()
         if kept is None:
             runs = [self.start(rng) for _ in range(n_runs)]
@@ -170,7 +169,7 @@ class Runner(Generic[R]):
                 runs = [self.resume(one) for one in kept["runs"]]
                 if len(runs) != n_runs:
                     raise ValueError(f"it has {len(runs)} runs where there are {n_runs}")
-        # What is written is how each of them stood after its last step.
+        # Checkpoints contain each run as it was after its last step.
         standing = [run.standing() if self.keeper.active else {} for run in runs]
         stopped, lock = threading.Event(), threading.Lock()
 
@@ -198,7 +197,7 @@ class Runner(Generic[R]):
 
 
 def advance(run: R, on_step: Callable[[R], None] = lambda run: None, stopped: threading.Event | None = None) -> R:
-    """Take steps until the run is done, or stopped from elsewhere."""
+    """Take steps until the run is done, or until it is stopped from another thread."""
     while not run.done and not (stopped is not None and stopped.is_set()):
         run.step()
         on_step(run)
@@ -206,7 +205,7 @@ def advance(run: R, on_step: Callable[[R], None] = lambda run: None, stopped: th
 
 
 def _do_all(task: Callable[[int], None], n_tasks: int, n_threads: int, stopped: threading.Event) -> None:
-    """Tasks by number; where one fails, or Ctrl-C comes, the others are told to stop."""
+    """Run the tasks 0, 1, ...; if one fails, or on Ctrl-C, the others are told to stop."""
     if n_threads == 1 or n_tasks == 1:
         for number in range(n_tasks):
             task(number)
@@ -220,7 +219,9 @@ def _do_all(task: Callable[[int], None], n_tasks: int, n_threads: int, stopped: 
 
 
 def warn_interrupted(n_steps: int, how_to_go_on: str) -> None:
-    """Say that a fit was stopped and kept what it had; called by ``fit``."""
+    """Warn that a fit was interrupted and kept its current state; called by ``fit``."""
     warnings.warn(
-        f"interrupted after {n_steps} iterations; what was reached is kept. {how_to_go_on}", UserWarning, stacklevel=3
+        f"interrupted after {n_steps} iterations; the current solution is kept. {how_to_go_on}",
+        UserWarning,
+        stacklevel=3,
     )

@@ -1,7 +1,7 @@
-"""When an iteration may stop: rules that look at the trace of a run.
+"""Stopping rules, which look at the trace of a run.
 
-A rule is a class with one method, ``settled(trace)``. What it looks at, the run has to record in its trace. A new rule
-is one class here, and whoever wants it puts it into the schedule of a run.
+A rule is a class with one method, ``settled(trace)``. The run must record in its trace what the rule looks at. A new
+rule is one class here; the schedule of a run names the rule to use.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ Array = np.ndarray[Any, Any]
 
 
 class Rule(Protocol):
-    """When to stop."""
+    """A stopping rule."""
 
     def settled(self, trace: Trace) -> bool:
-        """Whether more steps would change little."""
+        """Whether further steps would change little."""
 
 
 @dataclass(frozen=True)

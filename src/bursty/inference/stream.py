@@ -1,9 +1,9 @@
-"""Statistics of documents that come in chunks without end: a mean in which old chunks fade.
+"""Statistics of an endless stream of documents: a running mean in which old chunks fade.
 
     mean <- (1 - step_t) mean + step_t (statistics of chunk t, per document),     step_t = (t + 2)^-0.6
 
-the steps of online EM, small enough to settle and large enough to forget where it began. What has faded below
-`FORGOTTEN` is let go, so that the mean stays as large as what recent documents have.
+These are the steps of online EM, small enough to converge and large enough to forget the start. What has faded below
+`FORGOTTEN` is dropped, so that the mean does not outgrow what recent documents contain.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from bursty.storage.schema import Mismatch, part, whole
 
 Array = np.ndarray[Any, Any]
 
-# Weights, per document, that are taken for nothing.
+# Weights per document below this are taken to be zero.
 FORGOTTEN = 1e-9
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Mean statistics of a document, the documents so far, and the chunks since the first."""
+    """Mean statistics per document, number of documents so far, and number of chunks since the first."""
 
     mean: Any
     n_documents: int
@@ -34,29 +34,29 @@ class Stream:
 
     @classmethod
     def begin(cls, stats: Statistics, n_documents: int) -> Stream:
-        """From the statistics of the first documents."""
+        """Start from the statistics of the first documents."""
         return cls(stats * (1.0 / n_documents), n_documents)
 
     def mix(self, stats: Statistics, n_documents: float) -> Stream:
-        """With the statistics of one more chunk, and the weight of its documents."""
+        """Add the statistics of one more chunk, whose documents have this total weight."""
         step = (self.n_chunks + 3.0) ** -0.6
         mean = self.mean * (1.0 - step) + stats * (step / n_documents)
         return Stream(mean, self.n_documents + int(n_documents), self.n_chunks + 1)
 
     def pack(self) -> dict[str, Any]:
-        """All of it in plain values and sparse tables, without what is forgotten."""
+        """Convert to plain values and sparse matrices, without what is forgotten."""
         parts = {field.name: _packed(getattr(self.mean, field.name)) for field in fields(self.mean)}
         return {"n_documents": self.n_documents, "n_chunks": self.n_chunks, "mean": parts}
 
     @classmethod
     def unpack(cls, kind: type[Statistics], packed: dict[str, Any]) -> Stream:
-        """The stream that was packed; ``kind`` is the class of its statistics."""
+        """Restore a packed stream; ``kind`` is the class of its statistics."""
         parts = {field.name: _unpacked(packed["mean"][field.name]) for field in fields(kind)}
         return cls(kind(**parts), packed["n_documents"], packed["n_chunks"])
 
     @classmethod
     def check(cls, kind: type[Statistics], packed: dict[str, Any], sizes: dict[str, int]) -> None:
-        """Refuse what `unpack` cannot read; nothing is allocated for what a file claims."""
+        """Raise if `unpack` cannot read this; nothing is allocated before it is checked."""
         for value in packed["mean"].values():
             table = value["weights"] if isinstance(value, dict) else value
             if sp.issparse(table) and table.shape not in ((table.shape[0], 1), (sizes["n_words"], sizes["K"])):

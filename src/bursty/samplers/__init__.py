@@ -1,5 +1,5 @@
-"""Gibbs samplers: one file a sampler, with `State`, `init`, `sweep` and `log_joint`.
+"""Gibbs samplers: one file per sampler, with `State`, `sweep` and `log_joint`.
 
-A sampler works on a chunk of documents with given hyperparameters; learning these is `bursty.inference`'s task.
+A sampler works on a chunk of documents with given hyperparameters; `bursty.inference` learns these.
 Imports engines and kernels only.
 """

@@ -1,7 +1,7 @@
 """DCMLDA: every document has its own instance of every topic, so that words come in bursts.
 
-A document draws its topic mixture and, for each topic, its own word probabilities; then for each token a topic and a
-word of it ([Doyle2009] algorithm 1):
+A document draws its topic mixture and, for each topic, its own word probabilities; then, for each token, a topic and a
+word from that topic ([Doyle2009] algorithm 1):
 
     theta_d ~ Dirichlet(alpha)     phi_dk ~ Dirichlet(beta_k)     z ~ theta_d     w ~ phi_dz
 
@@ -9,7 +9,8 @@ With theta and phi integrated out ([Doyle2009] eq. 3)
 
     log p(w, z) = sum_d [ log B(n_d + alpha) / B(alpha) + sum_k log B(n_dk + beta_k) / B(beta_k) ]
 
-and the conditional of one token has counts of its own document only: documents are independent given alpha and beta.
+and the conditional of a token depends only on counts of its own document: given alpha and beta, documents are
+independent.
 
 | symbol | name | shape |
 |---|---|---|
@@ -44,8 +45,8 @@ Array = np.ndarray[Any, Any]
 class Hyperparameters:
     """alpha (K) and beta (W x K), all positive: `bursty.samplers.tokens.Topics`.
 
-    ``background`` (W) is what topics have of words that are not theirs, up to a factor for each topic; None is even. It
-    changes no result, but beta in proportion to it costs nothing.
+    ``background`` (W) is the weight of words that do not belong to a topic, up to one factor per topic; None is
+    uniform. It does not change results, but entries of beta that are proportional to it cost nothing.
     """
 
     alpha: Array
@@ -68,14 +69,14 @@ class Hyperparameters:
 
     @cached_property
     def floor(self) -> Array:
-        """The least beta of each topic, over the background."""
+        """The smallest ratio of beta to the background, for each topic."""
         return self.beta.min(axis=0) if self.background is None else (self.beta / self.background[:, None]).min(axis=0)
 
     @cached_property
     def urns(self) -> gibbs_dcmlda.Urns:
-        """What kernels take: what stands above the floor, word by word, largest first.
+        """The arguments of kernels: the entries above the floor, word by word, largest first.
 
-        Words have fours of them, filled up with zeros.
+        The entries of a word are padded with zeros to a multiple of four.
         """
         background = np.ones(len(self.beta)) if self.background is None else self.background
         above, cost = np.empty(len(self.beta), dtype=np.int64), np.arange(len(self.beta) + 1) * np.int64(self.n_topics)
@@ -93,14 +94,14 @@ class Hyperparameters:
         return State(tokens, topics)
 
     def sweep(self, state: State, seed: int, number: int) -> State:
-        """Draw the topic of every token anew, given all the others; ``number`` names the sweep's random stream."""
+        """Resample the topic of every token given all others; ``number`` is the key of the sweep's random stream."""
         topics = state.topics.copy()
         args = state.tokens.documents, topics, self.urns, seed, number
         threads.run(gibbs_dcmlda.sweep, state.tokens.first, *args)
         return State(state.tokens, topics)
 
     def move_blocks(self, state: State, seed: int, number: int) -> State:
-        """Draw the topics of all tokens of a word and of all tokens of a topic, given the others."""
+        """Resample jointly the topics of all tokens of a word, and of all tokens of a topic, given the others."""
         topics, documents = state.topics.copy(), state.tokens.documents
         threads.run(
             gibbs_blocks.regroup, state.tokens.first, documents, topics, self.urns, seed, number + streams.REGROUP
@@ -122,7 +123,7 @@ class Hyperparameters:
         return out
 
     def pseudo_documents(self, theta: Array, seed: int, number: int) -> Array:
-        """Each draws its own word probabilities: their logarithms, W x pseudo documents."""
+        """Each pseudo-document draws its own word probabilities: their logarithms, W x number of pseudo-documents."""
         rows = np.empty((len(theta), len(self.beta)))
         cost = np.arange(len(theta) + 1) * np.int64(self.beta.size)
         background = self.urns.background

@@ -1,29 +1,29 @@
-"""DPMFS: documents in an unknown number of clusters, told apart by a few of the words.
+"""DPMFS: an unknown number of clusters of documents, and the few words that discriminate between them.
 
-A binary gamma_j chooses the words that matter. Of each document, the tokens of the chosen words come from its
-cluster's distribution, all others from one that the whole corpus shares ([Yu2010] section 4.3):
+A binary gamma_j chooses the discriminative words. In each document, the tokens of the chosen words come from the
+distribution of its cluster, and all others from a distribution that the whole corpus shares ([Yu2010] section 4.3):
 
     gamma_j ~ Bernoulli(omega)     p ~ Dirichlet(alpha/N, ..., alpha/N)     z_i ~ p
     eta_k ~ Dirichlet(lambda_j: gamma_j = 1)     chosen words of document i ~ Multinomial(eta_{z_i})
     eta_0 ~ Dirichlet(lambda_j: gamma_j = 0)     all other words            ~ Multinomial(eta_0)
 
-With N components, or with no bound (a Dirichlet process). With eta and p integrated out the joint probability of
-documents, gamma and z is [Yu2010] eq. 11 times the priors; `log_joint` has it. How a document's tokens divide into
-chosen and other words counts with the factor T_i of eq. 11, which is that of a division that is uniform.
+There are N components, or an unbounded number (a Dirichlet process). With eta and p integrated out, the joint
+probability of documents, gamma and z is [Yu2010] eq. 11 times the priors; `log_joint` computes it. The division of a
+document's tokens into chosen and other words is uniform, which is the factor T_i of eq. 11.
 
-The bursty variant has a DCM in the place of each multinomial, with one concentration s, shared by the two sides;
-`bursty.kernels.dpmfs_bursts` says how the same formulas serve, on t in the place of x.
+The bursty variant replaces each multinomial by a DCM, with one concentration s that the two sides share;
+`bursty.kernels.dpmfs_bursts` explains how the same formulas apply to t instead of x.
 
-Words that no document has are left out by the caller: all sizes here are those of words that occur.
+The caller leaves out words that no document has: all sizes here refer to words that occur.
 
 | symbol | name | shape |
 |---|---|---|
 | x | `Problem.counts`, cells in the order of documents | cells |
 | z | `State.labels` | D |
 | gamma | `State.chosen` | W |
-| t | `State.tables`: x itself, but for the bursty variant | cells |
+| t | `State.tables`: x itself, except in the bursty variant | cells |
 | lambda | `Problem.lam` times `State.scale` | W |
-| s | `State.burst`: its parts for the chosen words and for the others | 2 |
+| s | `State.burst`: its shares for the chosen words and for the others | 2 |
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ from bursty.storage.schema import floats, index, integers, number, storable
 
 Array = np.ndarray[Any, Any]
 
-# A DCM over all words, taken apart, has a DCM on each side whose concentration is the side's share of s. That share is
-# held at what chosen words usually have: were both learned, words would be chosen for how bursty they are.
+# A DCM over all words splits into one DCM per side, whose concentration is the share of s of that side. The shares are
+# fixed at what chosen words usually have: if both were learned, words would be chosen by how bursty they are.
 BURST_SHARES = np.array([1.0, 5.0]) / 6.0
-# Where log s is expected: any value that a corpus may have is within reach.
+# Prior mean of log s; the prior is wide enough for any corpus.
 LOG_BURST = math.log(100.0)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What a chain is given and does not change.
+    """What a chain is given and never changes.
 
-    ``most`` is N, or None where the number of components has no bound. ``held`` marks documents whose label is known.
+    ``most`` is N, or None if the number of components is unbounded. ``held`` marks documents whose label is known.
     """
 
     indptr: Array
@@ -79,18 +79,18 @@ class Problem:
 
     @property
     def limit(self) -> int:
-        """The most components that documents can be in."""
+        """Upper bound on the number of occupied components."""
         return self.n_documents if self.most is None else min(self.most, self.n_documents)
 
     @cached_property
     def lengths(self) -> Array:
-        """Tokens of each document."""
+        """Number of tokens of each document."""
         sums = np.append(0, np.cumsum(self.counts, dtype=np.int64))
         return sums[self.indptr[1:]] - sums[self.indptr[:-1]]
 
     @cached_property
     def columns(self) -> tuple[Array, Array, Array]:
-        """The cells in the order of words: where each word begins, their documents, their place among ``counts``."""
+        """The cells in the order of words: index of the first cell of each word, documents, positions in ``counts``."""
         numbers = np.arange(len(self.words), dtype=np.int32)
         return order.transpose(self.indptr, self.words, numbers, self.n_words)
 
@@ -111,7 +111,7 @@ class Problem:
 
     @cached_property
     def stirling(self) -> tuple[Array, Array, Array]:
-        """log |S1(x, t)| for the counts that occur: the counts, where each begins, the values."""
+        """log |S1(x, t)| for the counts that occur: the counts, the index of the first value of each, the values."""
         values = np.unique(self.counts).astype(np.int64)
         first = np.append(0, np.cumsum(values))
         out = np.empty(first[-1])
@@ -130,7 +130,7 @@ class Problem:
 )
 @dataclass(frozen=True)
 class State:
-    """Where a chain stands: all that the next sweep depends on."""
+    """State of a chain: everything that the next sweep depends on."""
 
     labels: Array
     chosen: Array
@@ -141,11 +141,11 @@ class State:
 
     @property
     def sizes(self) -> Array:
-        """Documents of each label."""
+        """Number of documents of each label."""
         return np.bincount(self.labels)
 
     def share(self, problem: Problem) -> float:
-        """alpha / N; 0 where there is no bound."""
+        """alpha / N; 0 if the number of components is unbounded."""
         return 0.0 if problem.most is None else self.alpha / problem.most
 
     def lam(self, problem: Problem) -> Array:
@@ -155,7 +155,7 @@ class State:
 
 @dataclass(frozen=True)
 class Info:
-    """How a sweep went: share of proposals or documents that changed."""
+    """Diagnostics of a sweep: shares of proposals or documents that changed."""
 
     words: float
     labels: float
@@ -164,7 +164,7 @@ class Info:
 
 @dataclass
 class Sums:
-    """Running sums that a sweep keeps; all follow from the state."""
+    """Sums that a sweep keeps up to date; all follow from the state."""
 
     inside: Array
     outside: Array
@@ -176,7 +176,7 @@ class Sums:
 
     @classmethod
     def of(cls, problem: Problem, state: State, n_components: int) -> Sums:
-        """Add everything up: time in proportion to the cells."""
+        """Compute the sums, in time proportional to the number of cells."""
         starts, documents, cells = problem.columns
         inside = np.empty(problem.n_documents, dtype=np.int64)
         dpmfs_words.lengths_inside(starts, documents, problem.counts_by_word, state.chosen, inside)
@@ -195,9 +195,9 @@ class Sums:
 
 
 def init(problem: Problem, n_components: int, known: Array, seed: int, alpha: float) -> State:
-    """Every document in a component drawn at random, and one word chosen at random ([Yu2010] section 5).
+    """Assign every document to a random component, and choose one random word ([Yu2010] section 5).
 
-    ``known`` has the label of the documents that are held.
+    ``known`` has the labels of the documents in ``held``.
     """
     draws = np.empty(problem.n_documents + 1)
     random.uniforms(seed, streams.BEGINNING, 0, draws)
@@ -210,7 +210,7 @@ def init(problem: Problem, n_components: int, known: Array, seed: int, alpha: fl
 
 
 def flip_words(problem: Problem, state: State, sums: Sums, words: Array, draws: Array, *, gibbs: bool) -> Array:
-    """New gamma after flips of these words; ``sums`` are kept up to date."""
+    """Flip the indicators of these words and return the new gamma; ``sums`` are kept up to date."""
     starts, documents, _ = problem.columns
     chosen, tally = state.chosen.copy(), np.zeros(len(sums.sizes))
     terms = length_terms(problem, state.burst)
@@ -225,7 +225,7 @@ def flip_words(problem: Problem, state: State, sums: Sums, words: Array, draws: 
 
 
 def length_terms(problem: Problem, burst: Array) -> tuple[Array, Array]:
-    """What n chosen tokens, and n others, are worth in a document: log n!, with a DCM times Gamma(s) / Gamma(s + n)."""
+    """Log factor of n chosen tokens, and of n others: log n!, plus log Gamma(s) / Gamma(s + n) for a DCM."""
     if not problem.bursty:
         return problem.log_factorial, problem.log_factorial
     n = np.arange(len(problem.log_factorial))
@@ -235,7 +235,7 @@ def length_terms(problem: Problem, burst: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The documents with the chosen words only: cells of ``slots`` (which of the chosen words) and ``tables``."""
+    """The documents restricted to the chosen words: cells of ``slots`` (index of the chosen word) and ``tables``."""
 
     indptr: Array
     slots: Array
@@ -245,7 +245,7 @@ class Chosen:
 
     @classmethod
     def of(cls, problem: Problem, state: State) -> Chosen:
-        """Leave the other words out."""
+        """Drop the other words."""
         words = np.flatnonzero(state.chosen)
         slot = np.full(problem.n_words, -1, dtype=np.int32)
         slot[words] = np.arange(len(words), dtype=np.int32)
@@ -256,7 +256,7 @@ class Chosen:
 
 
 def log_partition(sizes: Array, alpha: float, most: int | None) -> float:
-    """Log-probability of a partition into clusters of these sizes, the components' numbers left out of account."""
+    """Log-probability of a partition into clusters of these sizes, whatever the numbers of the components."""
     share = 0.0 if most is None else alpha / most
     news = alpha - share * np.arange(len(sizes))
     value = np.sum(np.log(news)) + np.sum(gammaln(sizes + share)) - len(sizes) * gammaln(1.0 + share)
@@ -278,7 +278,7 @@ def log_likelihood(problem: Problem, state: State) -> float:
 
 
 def log_components(problem: Problem, state: State, sums: Sums) -> float:
-    """The part of `log_likelihood` that has lambda in it."""
+    """The part of `log_likelihood` that depends on lambda."""
     starts, documents, _ = problem.columns
     n_inside = int(np.count_nonzero(state.chosen))
     total = dpmfs_words.log_share(sums.sums[1], sums.sums[2], problem.n_words - n_inside)

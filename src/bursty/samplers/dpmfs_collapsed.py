@@ -1,7 +1,7 @@
-"""A sampler of the same posterior that mixes better: parameters integrated out, splits and merges, all words a sweep.
+"""A sampler of the same posterior that mixes better: collapsed, with splits and merges, and all words in every sweep.
 
 A sweep draws every word's indicator from its conditional, proposes splits and merges (Jain and Neal 2004), draws every
-document's label from its conditional (Neal 2000, algorithm 3), and then alpha and whatever else is learned.
+document's label from its conditional (Neal 2000, algorithm 3), and then alpha and the other learned hyperparameters.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Steps:
-    """Splits or merges proposed a sweep, and the restricted scans of each."""
+    """Number of splits or merges proposed per sweep, and of restricted scans for each."""
 
     splits: int = 5
     scans: int = 3
 
 
 def sweep(problem: Problem, state: State, steps: Steps, seed: int, number: int) -> tuple[State, Info]:
-    """Words, splits, labels, hyperparameters; ``number`` names the sweep's random streams."""
+    """Words, splits, labels, hyperparameters; ``number`` is the key of the sweep's random streams."""
     state, words = _draw_words(problem, state, seed, number)
     documents = Chosen.of(problem, state)
     state, splits = _draw_splits(problem, state, documents, steps, seed, number)
@@ -76,7 +76,7 @@ def _draw_labels(problem: Problem, state: State, documents: Chosen, seed: int, n
     labels, start, moves = state.labels.copy(), 0, 0
     lam_total = float(documents.lam.sum())
     while start < problem.n_documents:
-        # A quarter more columns than there are components: room for new ones.
+        # A quarter more columns than components, as room for new ones.
         n_columns = int(labels.max()) + 1
         n_columns += 8 + n_columns // 4
         weights = np.repeat(documents.lam[:, None], n_columns, axis=1)
@@ -95,7 +95,7 @@ def _draw_labels(problem: Problem, state: State, documents: Chosen, seed: int, n
 
 
 def _draw_scale(problem: Problem, state: State, seed: int, number: int) -> State:
-    """New scale of lambda, with the components integrated out."""
+    """Draw the factor of lambda, with the components integrated out."""
 
     def log_density(scale: float) -> float:
         proposed = replace(state, scale=scale)

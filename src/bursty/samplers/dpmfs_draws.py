@@ -1,4 +1,4 @@
-"""Draws that both samplers of DPMFS make: parameters of components, tokens that are fresh, hyperparameters."""
+"""Draws that both samplers of DPMFS share: parameters of components, numbers of fresh tokens, hyperparameters."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from bursty.samplers.dpmfs import (
 
 Array = np.ndarray[Any, Any]
 
-# Standard deviations of log s and of the logarithm of what multiplies lambda.
+# Prior standard deviations of log s and of the logarithm of the factor of lambda.
 _BURST_SPREAD = 3.0
 _SCALE_SPREAD = 1.0
 
 
 def draw_components(chosen: Chosen, labels: Array, n_components: int, seed: int, number: int) -> tuple[Array, Array]:
-    """Log-probabilities of the chosen words in the occupied components, and which these are ([Yu2010] eq. 13)."""
+    """Draw log-probabilities of the chosen words in the occupied components, and flag these ([Yu2010] eq. 13)."""
     log_eta = np.empty((n_components, len(chosen.lam)))
     drawn = np.zeros(n_components, dtype=np.uint8)
     occupied = np.unique(labels)
@@ -42,7 +42,7 @@ def draw_components(chosen: Chosen, labels: Array, n_components: int, seed: int,
 
 
 def draw_noise(problem: Problem, state: State, word_totals: Array, seed: int, number: int) -> Array:
-    """Log-probabilities of the words that are not chosen, in the corpus they share ([Yu2010] eq. 16)."""
+    """Draw log-probabilities of the words that are not chosen, which all documents share ([Yu2010] eq. 16)."""
     log_eta = np.zeros(problem.n_words)
     noise = np.flatnonzero(state.chosen == 0)
     values = word_totals[noise] + state.lam(problem)[noise]
@@ -54,7 +54,7 @@ def draw_noise(problem: Problem, state: State, word_totals: Array, seed: int, nu
 def draw_bursts(
     problem: Problem, state: State, log_eta: Array, log_noise: Array, slot: Array, seed: int, number: int
 ) -> State:
-    """New t of every cell given the components' probabilities, then new s given t."""
+    """Draw t of every cell given the probabilities of the components, then s given t."""
     tables = np.empty_like(problem.counts)
     dpmfs_bursts.draw_tables(
         problem.indptr, problem.words, problem.counts, state.labels, slot, log_eta, log_noise,
@@ -89,13 +89,13 @@ def metropolis_log(
 
 
 def generator(seed: int, number: int, purpose: str) -> np.random.Generator:
-    """The random stream of a sweep's few single numbers."""
+    """The random stream for the few scalars of a sweep."""
     counter = np.array([0, 0, 0, ("burst", "alpha", "scale").index(purpose)], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=np.array([seed, number], dtype=np.uint64), counter=counter))
 
 
 def draw_alpha(problem: Problem, state: State, seed: int, number: int) -> State:
-    """New alpha given the partition, with an exponential prior of mean ``alpha_mean``."""
+    """Draw alpha given the partition, with an exponential prior of mean ``alpha_mean``."""
     sizes = state.sizes[state.sizes > 0]
 
     def log_density(alpha: float) -> float:
@@ -106,7 +106,7 @@ def draw_alpha(problem: Problem, state: State, seed: int, number: int) -> State:
 
 
 def log_scale_prior(scale: float, kind: str | None) -> float:
-    """Log-density, with respect to log scale, of what multiplies lambda: log-normal, or gamma of shape 1, around 1."""
+    """Log prior density, with respect to log scale, of the factor of lambda: log-normal, or gamma of shape 1."""
     if kind == "gamma":
         return math.log(scale) - scale
     return -0.5 * (math.log(scale) / _SCALE_SPREAD) ** 2

@@ -1,7 +1,7 @@
 """The sampler of [Yu2010] section 5: Metropolis flips of words, Dirichlet draws, Metropolis steps of labels.
 
-A sweep is one iteration, steps 2 to 5. Parameters of components that nobody has are drawn when they are proposed: from
-a stream of their own, so that the chain is the one in which all N are drawn.
+A sweep is one iteration, steps 2 to 5. Parameters of empty components are drawn when the component is proposed, from a
+stream of their own, so that the chain is the same as if all N were drawn.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Steps:
-    """R1 and R2: proposals a sweep for the words, and for each document."""
+    """R1 and R2: number of proposals per sweep for the words, and for each document."""
 
     words: int = 5
     labels: int = 5
 
 
 def sweep(problem: Problem, state: State, steps: Steps, seed: int, number: int) -> tuple[State, Info]:
-    """One iteration; ``number`` names its random streams."""
+    """One iteration; ``number`` is the key of its random streams."""
     assert problem.most is not None
     n_components = problem.most
     sums = Sums.of(problem, state, n_components)
@@ -70,9 +70,9 @@ def draw_scale(
     seed: int,
     number: int,
 ) -> State:
-    """New lambda given the parameters of all N components and of the noise ([Yu2010] eq. 17).
+    """Draw lambda given the parameters of all N components and of the noise ([Yu2010] eq. 17).
 
-    lambda keeps its shape over the words; what is learned is the number that multiplies it.
+    Only the factor of lambda is learned; its shape over the words is fixed.
     """
     for k in np.flatnonzero(drawn == 0):
         log_eta[k] = documents.lam
@@ -88,7 +88,7 @@ def draw_scale(
                 total += scale * float(lam @ log_values)
         return total
 
-    # Many words: a density that is narrow in proportion.
+    # The more words, the narrower the density.
     width = 1.0 / math.sqrt(1.0 + len(log_eta) * np.count_nonzero(inside))
     rng = dpmfs_draws.generator(seed, number, "scale")
     return replace(state, scale=dpmfs_draws.metropolis_log(state.scale, log_density, rng, width=width))

@@ -1,10 +1,10 @@
-"""LDA: all documents share the topics' word probabilities.
+"""LDA: all documents share the word probabilities of the topics.
 
     phi_k ~ Dirichlet(beta)        theta_d ~ Dirichlet(alpha)        z ~ theta_d        w ~ phi_z
 
 The sampler is partially collapsed: it draws phi given the counts of topics, then the topics of all tokens given phi
-with theta integrated out. Documents are then independent, so the sweep is exact on any number of threads, where the
-fully collapsed sampler has to take tokens one by one or work with stale counts.
+with theta integrated out. Documents are then independent, so that the sweep is exact on any number of threads, whereas
+the fully collapsed sampler must process tokens one by one or use stale counts.
 
     phi_k | z ~ Dirichlet(beta + n_k)        p(z = k | phi) in proportion to (n_dk + alpha_k) phi_wk
 
@@ -32,11 +32,11 @@ from bursty.storage.schema import floats, storable
 
 Array = np.ndarray[Any, Any]
 
-# Words that are worked on at a time.
+# Number of words per block.
 _ROWS = 64
 # Gamma draws of tiny shape underflow; this keeps sums above zero.
 _TINY = 1e-300
-# A variate that a sweep cannot see: a word it meets has another of about 1, and uniform numbers have 53 bits.
+# A gamma variate too small to matter in a sweep: some other topic of the word has about 1, and uniforms have 53 bits.
 _NEVER_DRAWN = 1e-30
 
 
@@ -67,7 +67,7 @@ class Topics:
 
     @cached_property
     def shared(self) -> gibbs_lda.Shared:
-        """What kernels take: with ``phi @ alpha``, what a word's tokens are worth before the document has any topic."""
+        """The arguments of kernels, with ``phi @ alpha``: the weight of a word in a document without topics."""
         smooth = np.empty(len(self.phi))
         cost = np.arange(len(self.phi) + 1) * np.int64(len(self.alpha))
         threads.run(gibbs_lda.smooth_sums, cost, self.phi, self.alpha, smooth)
@@ -81,14 +81,14 @@ class Topics:
         return State(tokens, topics)
 
     def sweep(self, state: State, seed: int, number: int) -> State:
-        """Draw the topic of every token anew given phi; ``number`` names the sweep's random stream."""
+        """Resample the topic of every token given phi; ``number`` is the key of the sweep's random stream."""
         topics = state.topics.copy()
         args = state.tokens.documents, topics, self.shared, seed, number
         threads.run(gibbs_lda.sweep, state.tokens.first, *args)
         return State(state.tokens, topics)
 
     def move_blocks(self, state: State, seed: int, number: int) -> State:
-        """Draw the topic of all tokens of a topic, given the others."""
+        """Resample jointly the topic of all tokens of a topic, given the others."""
         topics = state.topics.copy()
         args = state.tokens.documents, topics, self.alpha, self.phi, seed, number + streams.RELABEL
         threads.run(gibbs_blocks.relabel_lda, state.tokens.first, *args)
@@ -107,7 +107,7 @@ class Topics:
         return out
 
     def pseudo_documents(self, theta: Array, seed: int, number: int) -> Array:
-        """All have the same phi: logarithms of word probabilities, W x pseudo documents; nothing is drawn."""
+        """All share phi, so that nothing is drawn: log word probabilities, W x number of pseudo-documents."""
         out = np.empty((len(self.phi), len(theta)))
         cost = np.arange(len(out) + 1) * np.int64(theta.size)
         threads.run(gibbs_pseudo.lda, cost, self.phi, np.ascontiguousarray(theta.T), out)
@@ -115,10 +115,10 @@ class Topics:
 
 
 def draw_phi(word_topics: Array, beta: Array, seed: int, number: int, *, single: bool = False) -> Array:
-    """Word probabilities of the topics given the tokens they have: W x K.
+    """Draw the word probabilities of the topics given their tokens: W x K.
 
-    ``single`` gives them in single precision, which is enough for sweeps: rows of phi are read at random, and half the
-    bytes fit the cache twice as well. What is far too small to be drawn there is then not told apart.
+    ``single`` returns single precision, which is enough for sweeps: rows of phi are read at random, and twice as many
+    fit into the cache. Probabilities far too small to be drawn in a sweep are then not distinguished.
     """
     phi: Array = np.empty(word_topics.shape, dtype=np.float32 if single else np.float64)
     edges = np.minimum(np.arange(0, len(phi) + _ROWS, _ROWS), len(phi))
@@ -131,7 +131,7 @@ def draw_phi(word_topics: Array, beta: Array, seed: int, number: int, *, single:
 
 
 def mean_phi(word_topics: Array, beta: Array) -> Array:
-    """Expected word probabilities of the topics given the tokens they have: W x K."""
+    """Expected word probabilities of the topics given their tokens: W x K."""
     phi = word_topics + beta[:, None]
     return phi / phi.sum(axis=0)
 
@@ -144,7 +144,7 @@ def log_topics(state: State, alpha: Array) -> Array:
 
 
 def log_words(word_topics: Array, beta: Array) -> float:
-    """Log-probability of the words given the topics, phi integrated out."""
+    """Log-probability of the words given the topics, with phi integrated out."""
     words, topics = np.nonzero(word_topics)
     rises = gammaln(word_topics[words, topics] + beta[words]) - gammaln(beta)[words]
     total = beta.sum()
@@ -152,6 +152,6 @@ def log_words(word_topics: Array, beta: Array) -> float:
 
 
 def log_joint(state: State, params: Hyperparameters) -> float:
-    """Log-probability of words and topics, phi and theta integrated out."""
+    """Log-probability of words and topics, with phi and theta integrated out."""
     word_topics = state.tokens.word_topics(state.topics, params.n_topics)
     return float(log_topics(state, params.alpha).sum()) + log_words(word_topics, params.beta)

@@ -1,7 +1,7 @@
 """Documents as tokens, each with a topic: the state that the samplers of topic models share.
 
-Tokens stand one after the other: the documents in order, in a document the words in order, all tokens of one word
-together. So the words are known from the counts, and a token costs one or two bytes, its topic.
+Tokens are stored one after the other: documents in order, words in order within a document, and all tokens of a word
+together. The words follow from the counts, so that a token takes one or two bytes for its topic.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from bursty.storage.limits import check_memory
 Array = np.ndarray[Any, Any]
 
 MAX_TOPICS = 65_536
-#: Pairs of word and topic are numbered with 32 bits.
+#: Pairs of a word and a topic are numbered with 32 bits.
 MAX_PAIRS = 2**31 - 1
-#: Bytes of memory for a token while it is counted: its topic before and after a sweep, its level and that one's weight.
+#: Bytes per token while tokens are counted: the topic before and after a sweep, the level and its weight.
 PER_TOKEN = 20
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of a chunk, and the number that names each document's random stream."""
+    """The tokens of a chunk, and the key of each document's random stream."""
 
     chunk: Chunk
     keys: Array
@@ -42,46 +42,46 @@ class Tokens:
 
     @classmethod
     def numbered(cls, chunk: Chunk, offset: int) -> Tokens:
-        """Streams named by the document's number in the corpus."""
+        """Key the random streams by the index of the document in the corpus."""
         return cls(chunk, np.arange(offset, offset + chunk.n_documents, dtype=np.uint64))
 
     @classmethod
     def by_content(cls, chunk: Chunk) -> Tokens:
-        """Streams named by what a document holds, so that its result does not depend on its neighbours."""
+        """Key the random streams by the contents of the document, so that its result does not depend on others."""
         keys = np.empty(chunk.n_documents, dtype=np.uint64)
         threads.run(random.document_keys, chunk.indptr, chunk.indptr, chunk.indices, chunk.values, keys)
         return cls(chunk, keys)
 
     @cached_property
     def first(self) -> Array:
-        """Where the tokens of each document begin."""
+        """Index of the first token of each document."""
         return np.append(0, np.cumsum(self.chunk.lengths, dtype=np.int64))
 
     @property
     def documents(self) -> gibbs_counts.Documents:
-        """What kernels take of them."""
+        """The documents as kernels receive them."""
         return gibbs_counts.Documents(self.chunk.indptr, self.chunk.indices, self.chunk.values, self.first, self.keys)
 
     @cached_property
     def cell_first(self) -> Array:
-        """Where the tokens of each cell begin."""
+        """Index of the first token of each cell."""
         return np.append(0, np.cumsum(self.chunk.values, dtype=np.int64))
 
     def document_topics(self, topics: Array, n_topics: int) -> Array:
-        """Tokens of each topic in each document: D x K."""
+        """Number of tokens of each topic in each document: D x K."""
         out = np.empty((self.chunk.n_documents, n_topics), dtype=np.int32)
         threads.run(gibbs_counts.by_document, self.first, self.first, topics, out)
         return out
 
     def word_topics(self, topics: Array, n_topics: int, dtype: Any = np.int64) -> Array:
-        """Tokens of each topic for each word: W x K."""
+        """Number of tokens of each word and topic: W x K."""
         starts, cells = self.chunk.cells_by_word
         out = np.empty((self.chunk.n_words, n_topics), dtype=dtype)
         threads.run(gibbs_counts.by_word, starts, starts, cells, self.cell_first, topics, out)
         return out
 
     def word_levels(self, topics: Array, n_topics: int) -> Levels:
-        """Documents that gave topic k exactly v tokens of word w: levels (w * n_topics + k, v) x 1."""
+        """Number of documents with exactly v tokens of word w in topic k: levels (w * n_topics + k, v), one column."""
         starts, cells = self.chunk.cells_by_word
         # A word has at most as many levels as tokens.
         tokens = np.bincount(self.chunk.indices, weights=self.chunk.values, minlength=self.chunk.n_words)
@@ -99,7 +99,7 @@ class Tokens:
 
 @dataclass(frozen=True)
 class State:
-    """Where a chain stands: the tokens and the topic of each."""
+    """State of a chain: the tokens and the topic of each."""
 
     tokens: Tokens
     topics: Array
@@ -107,16 +107,16 @@ class State:
 
 @dataclass(frozen=True)
 class Cells:
-    """Words of documents: where those of each document begin, and the words, in order."""
+    """Words of documents: the index of the first word of each document, and the words in order."""
 
     first: Array
     words: Array
 
 
 class Topics(Protocol):
-    """A topic model whose parameters are given, as documents see it: each sampler has its own.
+    """A topic model with given parameters, as a document sees it; implemented beside each sampler.
 
-    Learning the parameters is the task of a `bursty.inference.mcem.Method`.
+    A `bursty.inference.mcem.Method` learns the parameters.
     """
 
     @property
@@ -127,7 +127,7 @@ class Topics(Protocol):
         """Where a chain over new documents starts: topics drawn one after the other, each given those before it."""
 
     def sweep(self, state: State, seed: int, number: int) -> State:
-        """Draw the topic of every token anew, given all the others; ``number`` names the sweep's random stream."""
+        """Resample the topic of every token given all others; ``number`` is the key of the sweep's random stream."""
 
     def move_blocks(self, state: State, seed: int, number: int) -> State:
         """Draw the topic of blocks of tokens, given the others (`bursty.kernels.gibbs_blocks`)."""
@@ -139,9 +139,9 @@ class Topics(Protocol):
         """Estimated log-likelihood of each document, as one sequence of words."""
 
     def pseudo_documents(self, theta: Array, seed: int, number: int) -> Array:
-        """Log word probabilities of pseudo documents with these topic mixtures (in rows): W x their number.
+        """Log word probabilities of pseudo-documents with these topic mixtures (in rows): W x number of mixtures.
 
-        ``number`` is that of the first, and names its random stream.
+        ``number`` is the index of the first one, and the key of its random stream.
         """
 
 
@@ -151,24 +151,24 @@ def no_topics(tokens: Tokens, n_topics: int) -> Array:
 
 
 def random_topics(tokens: Tokens, n_topics: int, seed: int) -> Array:
-    """A topic for each token, each as likely; from the document's own stream."""
+    """A uniformly random topic for each token, from the stream of its document."""
     topics = np.empty(int(tokens.first[-1]), dtype=topic_type(n_topics))
     threads.run(random.choices, tokens.first, tokens.first, seed, streams.BEGINNING, tokens.keys, n_topics, topics)
     return topics
 
 
 def topic_type(n_topics: int) -> type[np.unsignedinteger[Any]]:
-    """The smallest type that holds a topic's number."""
+    """The smallest type for the index of a topic."""
     return np.uint8 if n_topics <= 256 else np.uint16
 
 
 def count_type(n_tokens: int) -> type[np.signedinteger[Any]]:
-    """The smallest type that counts so many tokens."""
+    """The smallest type that can count this many tokens."""
     return np.int32 if n_tokens < 2**31 else np.int64
 
 
 def length_levels(counts: Array) -> Levels:
-    """Rows that have each value above 0, column by column: levels of one item x columns."""
+    """Number of rows with each positive value, per column: levels of one item, one column per column of ``counts``."""
     values, codes = np.unique(counts, return_inverse=True)
     weights = np.zeros((len(values), counts.shape[1]))
     np.add.at(weights, (codes.reshape(counts.shape), np.arange(counts.shape[1])), 1.0)
@@ -177,7 +177,7 @@ def length_levels(counts: Array) -> Levels:
 
 
 def item_levels(counts: Array) -> Levels:
-    """Rows that have each value above 0 of each column: levels (column, value) x 1."""
+    """Number of rows with each positive value in each column: levels (column, value), one column."""
     n_items, longest = counts.shape[1], int(counts.max(initial=0)) + 1
     if n_items * longest <= max(counts.size, 2**16):
         table = np.zeros((n_items, longest), dtype=np.int64)
