@@ -264,8 +264,8 @@ def rewrite_shard(path, change):
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (4, FAR, "entry in column"),
-        (4, -1, "entry in column"),
+        (4, FAR, "entry is in column"),
+        (4, -1, "entry is in column"),
         (1, FAR, "indptr"),
         (4, 1, "sorted and unique|by word"),
         (8, 7, "by word|tokens"),

@@ -185,7 +185,7 @@ def test_by_the_clock(corpus, tmp_path, monkeypatch):
     [
         (3, "checkpoint must be a path"),
         ("nowhere/at/all", "no such directory"),
-        (Checkpoint("x", iterations=0), "above 0"),
+        (Checkpoint("x", iterations=0), "positive integer"),
         (Checkpoint("x", minutes=-1.0), "non-negative number"),
     ],
 )
