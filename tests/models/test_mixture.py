@@ -190,7 +190,7 @@ def test_sample(corpus):
 
 def test_reading_clusters(corpus):
     model = Mixture(3, random_state=0).fit(corpus)
-    for by in ("parameter", "lift", "discriminative"):
+    for by in ("contrast", "parameter", "lift", "discriminative"):
         words = model.top_words(5, by=by)
         assert [len(row) for row in words] == [5, 5, 5]
         assert set(words[0]) <= set(corpus.vocabulary)

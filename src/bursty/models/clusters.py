@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bursty.engines import Chunk, Documents
 from bursty.estimator import CountEstimator
 from bursty.inference.em import lead
+from bursty.models.contrast import contrast
 from bursty.models.summary import example_names, summary_frame
 
 Array = np.ndarray[Any, Any]
@@ -54,17 +55,17 @@ class ClusterReading(CountEstimator):
         sums = np.bincount(labels[members], weights=probabilities[members], minlength=n_components)
         self.confidence_ = np.divide(sums, self.sizes_, out=np.full(n_components, np.nan), where=self.sizes_ > 0)
 
-    def top_words(self, n: int = 10, by: str = "discriminative") -> list[list[str]]:
+    def top_words(self, n: int = 10, by: str = "contrast") -> list[list[str]]:
         """The words that say most about each cluster.
 
         Parameters
         ----------
-        n : int
-            Words a cluster.
-        by : {"discriminative", "parameter", "lift"}
-            "parameter": the words most likely in the cluster. "lift": those most over-represented in it. Both are
-            extremes (common words, rare words); "discriminative" weighs one with the other, ``p log(p / q)`` with q the
-            mixture of all clusters, the words that tell the cluster apart.
+        n : int, default 10
+            Number of words per cluster.
+        by : {"contrast", "discriminative", "parameter", "lift"}, default "contrast"
+            "parameter": the words most likely in the cluster. "contrast": the same less what the clusters have in
+            common, ``sqrt(p) - f * mean sqrt(p)``, so that function words do not lead. "lift": the words most
+            over-represented in it. "discriminative": ``p log(p / q)`` with q the mixture of all clusters.
         """
         check_is_fitted(self)
         scores = self.word_scores(by)
@@ -73,18 +74,20 @@ class ClusterReading(CountEstimator):
         best = np.argsort(-scores, axis=1, kind="stable")[:, : max(0, n)]
         return [[str(names[word]) for word in row] for row in best]
 
-    def word_scores(self, by: str = "discriminative") -> Array:
-        """What `top_words` ranks by: components x words."""
+    def word_scores(self, by: str = "contrast") -> Array:
+        """What `top_words` ranks by: an array of shape (n_components, n_words)."""
         check_is_fitted(self)
         p = self.components_ / np.maximum(self.components_.sum(axis=1, keepdims=True), 1e-300)
         if by == "parameter":
             return p
+        if by == "contrast":
+            return contrast(np.maximum(p, 0.0))[0]
         ratio = np.log(np.maximum(p, 1e-300)) - np.log(np.maximum(self.weights_ @ p, 1e-300))
         if by == "lift":
             return np.exp(ratio)
         if by == "discriminative":
             return p * ratio
-        raise ValueError(f'by must be "discriminative", "parameter" or "lift", not {by!r}')
+        raise ValueError(f'by must be "contrast", "discriminative", "parameter" or "lift", not {by!r}')
 
     def summary(self, X: Any = None, *, n_words: int = 10, n_examples: int = 3) -> Any:
         """One row per cluster.

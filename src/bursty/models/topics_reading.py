@@ -8,12 +8,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bursty.corpus.times import as_times, bin_times
+from bursty.models.contrast import contrast
 from bursty.models.summary import example_names, summary_frame
 
 Array = np.ndarray[Any, Any]
-
-# Ranking by contrast: so many words of each topic, this share of all of which is to be distinct, and factors to try.
-_TOP, _DISTINCT, _FACTORS = 10, 0.85, np.arange(0.0, 4.25, 0.25)
 
 
 class TopicReading:
@@ -52,14 +50,11 @@ class TopicReading:
 
         Notes
         -----
-        "contrast" is ``sqrt(p_kw) - f * mean_j sqrt(p_jw)``, with p the probabilities of words in topics. The factor f
-        is the least of 0, 0.25, ..., 4 for which 85% of the ten top words of all topics are distinct. Where topics
-        share no words it is 0, and the ranking is that by probability; where common words head all of them it grows
-        until the topics can be told apart. Rare words do not gain by it as they do by lift.
+        "contrast" is ``sqrt(p_kw) - f * mean_j sqrt(p_jw)``, see `bursty.models.contrast`.
         """
         check_is_fitted(self)
         if by == "contrast":
-            return self._contrast()[0]
+            return contrast(self.components_)[0]
         log_p = np.log(np.maximum(self.components_, 1e-300))
         log_lift = log_p - np.log(np.maximum(self._prevalence() @ self.components_, 1e-300))
         if by == "probability":
@@ -74,7 +69,7 @@ class TopicReading:
         """What `top_words` ranks the words of this model by, in one sentence."""
         self.word_scores(by, weight)  # refuses what it does not know
         if by == "contrast":
-            factor = self._contrast()[1]
+            factor = contrast(self.components_)[1]
             what = "square root of the probability in the topic"
             return f"{what}, less {factor:g} times its mean over all topics" if factor else "probability in the topic"
         return {
@@ -82,18 +77,6 @@ class TopicReading:
             "lift": "probability in the topic over that in all topics",
             "relevance": f"{weight:g} log probability in the topic + {1 - weight:g} log lift",
         }[by]
-
-    def _contrast(self) -> tuple[Array, float]:
-        """Scores, and the factor f."""
-        roots = np.sqrt(self.components_)
-        common, n_words = roots.mean(axis=0), min(_TOP, roots.shape[1])
-        scores, factor = roots, 0.0
-        for factor in _FACTORS:
-            scores = roots - factor * common
-            best = np.argpartition(-scores, n_words - 1, axis=1)[:, :n_words]
-            if len(np.unique(best)) >= _DISTINCT * min(best.size, roots.shape[1]):
-                break
-        return scores, float(factor)
 
     def summary(self, X: Any = None, *, n_words: int = 10, n_examples: int = 3) -> Any:
         """One row per topic.

@@ -50,7 +50,7 @@ def cluster_sizes(model: Any, *, n_words: int = 4, ax: Axes | None = None) -> Ax
     return style.finish(ax, f"{len(labels):,} documents in {len(order)} clusters", "documents", grid="x")
 
 
-def cluster_words(model: Any, cluster: int, n: int = 12, *, by: str = "discriminative", ax: Axes | None = None) -> Axes:
+def cluster_words(model: Any, cluster: int, n: int = 12, *, by: str = "contrast", ax: Axes | None = None) -> Axes:
     """The words that say most about a cluster.
 
     Parameters
@@ -59,7 +59,7 @@ def cluster_words(model: Any, cluster: int, n: int = 12, *, by: str = "discrimin
     cluster : int
     n : int
         Words.
-    by : {"discriminative", "parameter", "lift"}
+    by : {"contrast", "discriminative", "parameter", "lift"}
         As in ``Mixture.top_words``.
     ax : Axes, optional
 

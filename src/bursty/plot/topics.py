@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 
 
 def topic_words(
-    model: Any, topic: int, n: int = 12, *, by: str = "relevance", weight: float = 0.6, ax: Axes | None = None
+    model: Any, topic: int, n: int = 12, *, by: str = "contrast", weight: float = 0.6, ax: Axes | None = None
 ) -> Axes:
     """The words that say most about a topic, with their probabilities in it.
 

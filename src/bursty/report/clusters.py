@@ -82,7 +82,7 @@ class Clusters:
     @cached_property
     def titles(self) -> list[str]:
         """A number and three words."""
-        scores = self.scores("discriminative")
+        scores = self.scores("contrast")
         if scores is None:
             return [f"{i + 1}" for i in range(self.n)]
         return [f"{i + 1}: " + ", ".join(best_words(self.source, row, 3)) for i, row in enumerate(scores)]
@@ -224,7 +224,7 @@ def _discriminative(source: Source) -> list[tuple[str, str]] | None:
 def _cards(clusters: Clusters) -> list[dict[str, Any]]:
     """What each cluster is about."""
     source = clusters.source
-    told, common = clusters.scores("discriminative"), clusters.scores("parameter")
+    told, common = clusters.scores("contrast"), clusters.scores("parameter")
     central = _central(clusters)
     names = source.document_names(len(clusters.codes))
     cards = []

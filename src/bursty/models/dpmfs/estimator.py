@@ -264,12 +264,12 @@ class DPMFS(ClusterReading):
         """Posterior of each cluster for each document: what the documents of `labels_` leave to expect of a new one."""
         return self._place(X).collect(estimate.posterior, components=self._components)
 
-    def top_words(self, n: int = 10, by: str = "discriminative") -> list[list[str]]:
+    def top_words(self, n: int = 10, by: str = "contrast") -> list[list[str]]:
         """The discriminative words that say most about each cluster; see `word_scores`."""
         check_is_fitted(self)
         return super().top_words(min(n, int(np.count_nonzero(self.discriminative_))), by)
 
-    def word_scores(self, by: str = "discriminative") -> Array:
+    def word_scores(self, by: str = "contrast") -> Array:
         """What `top_words` ranks by: clusters x words, with minus infinity for words that are not discriminative."""
         return np.where(self.discriminative_, super().word_scores(by), -np.inf)
 
