@@ -65,14 +65,14 @@ def writers(folder: Path) -> list[Writer]:
             (results._staging / "version").write_text(str(version))
 
     def write_checkpoint(path: Path, version: int) -> None:
-        from bursty.inference.checkpoint import Checkpoint, Keeper
+        from bursty.inference.checkpoint import Checkpoint, CheckpointWriter
 
-        Keeper(Checkpoint(path)).write({"version": version, "state": np.full(10**6, version)})
+        CheckpointWriter(Checkpoint(path)).write({"version": version, "state": np.full(10**6, version)})
 
     def read_checkpoint(path: Path) -> int:
-        from bursty.inference.checkpoint import Checkpoint, Keeper
+        from bursty.inference.checkpoint import Checkpoint, CheckpointWriter
 
-        state = Keeper(Checkpoint(path)).resume()
+        state = CheckpointWriter(Checkpoint(path)).resume()
         assert (state["state"] == state["version"]).all()
         return state["version"]
 

@@ -97,7 +97,7 @@ def checkpoints() -> dict[str, tuple[Any, bytes]]:
         "dpmfs-paper": DPMFS(4, sampler="paper", n_iter=8, burn_in=4, n_jobs=1, random_state=1),
     }
     found = {}
-    done, checkpointing.Keeper.done = checkpointing.Keeper.done, lambda keeper: None  # type: ignore[method-assign]  # the file stays
+    done, checkpointing.CheckpointWriter.done = checkpointing.CheckpointWriter.done, lambda writer: None  # type: ignore[method-assign]  # the file stays
     try:
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -106,7 +106,7 @@ def checkpoints() -> dict[str, tuple[Any, bytes]]:
                 model.set_params(checkpoint=bursty.Checkpoint(path, iterations=3)).fit(documents())
                 found[name] = model, path.read_bytes()
     finally:
-        checkpointing.Keeper.done = done  # type: ignore[method-assign]  # as it was
+        checkpointing.CheckpointWriter.done = done  # type: ignore[method-assign]  # as it was
     return found
 
 

@@ -27,8 +27,8 @@ def test_sums_equal_numpy(table, seed):
     np.testing.assert_array_equal(chunk.lengths, table.sum(axis=1))
     np.testing.assert_allclose(chunk.norms, np.linalg.norm(table, axis=1))
     np.testing.assert_allclose(chunk.total(resp), resp.sum(axis=0))
-    np.testing.assert_array_equal(chunk.again.lengths, np.maximum(table - 1, 0).sum(axis=1))
-    np.testing.assert_allclose(chunk.again.tokens(by_word), np.maximum(table - 1, 0) @ by_word, atol=1e-12)
+    np.testing.assert_array_equal(chunk.without_first.lengths, np.maximum(table - 1, 0).sum(axis=1))
+    np.testing.assert_allclose(chunk.without_first.tokens(by_word), np.maximum(table - 1, 0) @ by_word, atol=1e-12)
     levels = chunk.sum_by_level(resp)
     by_level = rng.normal(size=(len(levels.items), 3))
     cells = [(table[:, w] == v) for w, v in zip(levels.items, levels.values, strict=True)]

@@ -165,7 +165,7 @@ def test_a_full_disk_loses_nothing(corpus, unfinished, monkeypatch):
 
     kept = []
     monkeypatch.setattr(module, "write_tree", full)
-    monkeypatch.setattr(module.Keeper, "done", lambda self: kept.append(unfinished.read_bytes()))
+    monkeypatch.setattr(module.CheckpointWriter, "done", lambda self: kept.append(unfinished.read_bytes()))
     with pytest.warns(UserWarning, match="could not be written .*No space left.*the fit continues"):
         assert_same(whole, fitted(MODELS["mixture"], corpus, checkpoint=Checkpoint(unfinished, iterations=5)))
     assert kept == [before]

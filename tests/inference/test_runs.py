@@ -9,7 +9,7 @@ import pytest
 
 from bursty import DPMFS, Mixture, datasets
 from bursty.inference import em
-from bursty.inference.checkpoint import Keeper
+from bursty.inference.checkpoint import CheckpointWriter
 from bursty.inference.runs import Runner, Trace
 from bursty.inference.stopping import MeanGain, RelativeChange, SamePartition
 from bursty.models.dpmfs import chains
@@ -37,7 +37,7 @@ class Walk:
 
 
 def runner(on_step=lambda run: None):
-    return Runner(lambda rng: Walk(int(rng.integers(100))), lambda standing: standing, Keeper(None), on_step)
+    return Runner(lambda rng: Walk(int(rng.integers(100))), lambda standing: standing, CheckpointWriter(None), on_step)
 
 
 def test_the_best_run_is_kept_and_all_runs_where_asked_for():
@@ -77,7 +77,7 @@ def test_ctrl_c_before_the_first_step_is_ctrl_c():
     for way in ("best_of", "side_by_side"):
         more = () if way == "best_of" else (2,)
         with pytest.raises(KeyboardInterrupt):
-            getattr(Runner(start, None, Keeper(None), None), way)(3, np.random.default_rng(0), *more)
+            getattr(Runner(start, None, CheckpointWriter(None), None), way)(3, np.random.default_rng(0), *more)
 
 
 def test_where_one_thread_fails_the_others_stop():
@@ -85,7 +85,7 @@ def test_where_one_thread_fails_the_others_stop():
         if threading.current_thread() is not threading.main_thread() and len(run.trace) == 3:
             raise RuntimeError("full")
 
-    endless = Runner(lambda rng: Walk(0, n_steps=10**9), None, Keeper(None), on_step)
+    endless = Runner(lambda rng: Walk(0, n_steps=10**9), None, CheckpointWriter(None), on_step)
     with pytest.raises(RuntimeError, match="full"):
         endless.side_by_side(2, np.random.default_rng(0), 2)
 

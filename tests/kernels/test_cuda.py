@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from bursty import DCMLDA
-from bursty.engines.documents import has_version, version_for
+from bursty.engines.documents import has_versions, version_for
 from bursty.inference.topics import lda
 
 
@@ -40,15 +41,17 @@ def test_without_the_package(monkeypatch):
         DCMLDA(2, engine="cuda").fit(np.ones((4, 3), dtype=int))
 
 
-def test_versions_are_found_by_name():
+def test_versions_are_found_by_name(monkeypatch):
     class Owner:
-        @has_version("cuda", "operator")
+        @has_versions
         def add(self, other):
             raise AssertionError
 
     def plain():
         """Has no version."""
 
+    package, _, name = __name__.rpartition(".")
+    beside(monkeypatch, f"{package}.cuda_{name}".lstrip("."), add=operator.add, plain=operator.add)
     assert version_for("cuda", plain) is None
     assert version_for("other", Owner().add) is None
     assert version_for("cuda", Owner.add)(2, 3) == 5
@@ -56,11 +59,16 @@ def test_versions_are_found_by_name():
         version_for("cuda", Owner().add)(3)
 
 
-def test_versions_for_another_device_are_found_beside_the_module(monkeypatch):
-    beside = ModuleType("bursty.inference.topics.tpu_lda")
-    beside.sweep = lambda *args: "on the device"
-    beside.__spec__ = ModuleSpec(beside.__name__, None)
-    monkeypatch.setitem(sys.modules, beside.__name__, beside)
+def test_a_new_device_changes_no_model(monkeypatch):
+    beside(monkeypatch, "bursty.inference.topics.tpu_lda", sweep=lambda *args: "on the device")
     assert version_for("tpu", lda.sweep)() == "on the device"
     assert version_for("tpu", lda.new_phi) is None
     assert version_for("abacus", lda.sweep) is None
+
+
+def beside(monkeypatch, name, **members):
+    """A module of this name with these members."""
+    module = ModuleType(name)
+    module.__dict__.update(members)
+    module.__spec__ = ModuleSpec(name, None)
+    monkeypatch.setitem(sys.modules, name, module)

@@ -11,7 +11,7 @@ from typing import Any
 
 from bursty.engines.base import Engine
 from bursty.engines.chunks import Assignment, Chunk, Levels, Resp, cut, weighted, with_trace
-from bursty.engines.documents import Column, Documents, has_version, total
+from bursty.engines.documents import Column, Documents, has_versions, total
 from bursty.engines.local import LocalEngine
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
     "Resp",
     "cut",
     "get_engine",
-    "has_version",
+    "has_versions",
     "total",
     "weighted",
     "with_trace",

@@ -238,7 +238,7 @@ class Chunk:
         return self.row_sums(gammaln(self.values.astype(np.float64)))
 
     @cached_property
-    def again(self) -> Chunk:
+    def without_first(self) -> Chunk:
         """The same documents without the first occurrence of each word."""
         cells = np.flatnonzero(self.values > 1)
         starts = np.searchsorted(cells, self.indptr).astype(np.int32)

@@ -1,7 +1,8 @@
 """The CUDA engine: chunks and kept columns stay in the memory of an NVIDIA GPU.
 
-A function over chunks declares with `engines.documents.has_version` that it has a version for the GPU, which receives
-chunks and columns on the GPU. Every other function runs on the threads of this process, and its arguments are copied.
+A function over chunks declares with `engines.documents.has_versions` that it may have a version for the GPU, which then
+receives chunks and columns on the GPU. Every other function runs on the threads of this process, and its arguments are
+copied.
 """
 
 from __future__ import annotations
@@ -121,10 +122,10 @@ class CudaDocuments(LocalDocuments):
         """Runs in this process."""
         return super().at(chunk, function, *(_fetched(column) for column in columns), **_fetched_all(shared))
 
-    def here(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    def run_locally(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """On the GPU if the function has a version for it."""
         version = version_for("cuda", function)
-        return super().here(version or function, *args, **kwargs)
+        return super().run_locally(version or function, *args, **kwargs)
 
     def fetch(self, value: Any) -> Any:
         """Copied from the GPU."""

@@ -7,7 +7,7 @@
 | `sum` | are added, and the sum is returned |
 | `keep` | stay with their chunk, as a column that later calls can use |
 
-`here` applies a function to returned values, in this process.
+`run_locally` applies a function to returned values, in this process.
 
 A function receives the chunk, then the item of each column for this chunk, then by keyword what all chunks share. Sums
 are taken over a tree whose shape depends only on the number of chunks, so that they have the same bits on every engine.
@@ -79,7 +79,7 @@ class Documents(ABC):
     def keep_and_sum(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> tuple[Column, Any]:
         """For a function that returns pairs: keep the first items, and add the second ones."""
 
-    def here(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    def run_locally(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Apply a function to returned values, such as sums, with the threads of this process."""
         with threads.using(self.n_threads):
             return function(*args, **kwargs)
@@ -152,28 +152,22 @@ class Documents(ABC):
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def has_version(device: str, module: str) -> Callable[[F], F]:
-    """Declare that a function over chunks, or on sums, has a version for a device: under its name, in that module.
+def has_versions(function: F) -> F:
+    """Declare that a function over chunks, or on sums, may have versions for devices.
 
-    Versions for other devices are found without a declaration, in the module ``<device>_<module>`` beside the module of
-    the function. The engine of a device asks for a version (`version_for`) and imports its module then.
+    The version for a device has the same name, in the module ``<device>_<module>`` beside the module of the function.
     """
-
-    def mark(function: F) -> F:
-        function.__dict__.setdefault("versions", {})[device] = module
-        return function
-
-    return mark
+    function.__dict__["has_versions"] = True
+    return function
 
 
 def version_for(device: str, function: Callable[..., Any]) -> Callable[..., Any] | None:
     """The version of a function for a device, if there is one; the version of a method takes the object first."""
-    declared = getattr(function, "versions", None)
-    if declared is None:
+    if not getattr(function, "has_versions", False):
         return None
     package, _, name = function.__module__.rpartition(".")
-    module = declared.get(device, f"{package}.{device}_{name}".lstrip("."))
-    if device not in declared and find_spec(module) is None:
+    module = f"{package}.{device}_{name}".lstrip(".")
+    if find_spec(module) is None:
         return None
     version: Callable[..., Any] | None = getattr(import_module(module), function.__name__, None)
     owner = getattr(function, "__self__", None)

@@ -278,7 +278,7 @@ class FamilyEstimator(CountEstimator):
         warn_empty(documents.n_empty)
         family = self._own_family()
         stats = documents.sum(family.summarize, documents.split(resp))
-        self._set_parameters(documents.here(family.update, stats, smoothing=self.smoothing))
+        self._set_parameters(documents.run_locally(family.update, stats, smoothing=self.smoothing))
         return self
 
     def log_prob(self, X: Any, *, coefficient: bool = False) -> Array:

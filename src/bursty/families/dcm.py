@@ -77,7 +77,7 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
 
     def summarize(self, chunk: Chunk, resp: Resp) -> DCMStatistics:
         """Count the documents that have each word, those that repeat it so many times, and those of each length."""
-        return DCMStatistics(chunk.sum_by_word(resp), chunk.again.sum_by_level(resp), chunk.sum_by_length(resp))
+        return DCMStatistics(chunk.sum_by_word(resp), chunk.without_first.sum_by_level(resp), chunk.sum_by_length(resp))
 
     def __init__(self, prior: UrnPrior | None = None) -> None:
         self.prior = prior
@@ -113,14 +113,16 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
     def log_prob(self, chunk: Chunk, params: DCMParameters) -> Array:
         """First occurrences as the EDCM has them; repeats from an urn that holds one more of the word."""
         log_prob = chunk.words(params.log_table)
-        again = chunk.again
-        log_prob += again.levels(polya.log_rising_table(again.level_first, again.level_values, params.alpha + 1.0))
+        repeats = chunk.without_first
+        log_prob += repeats.levels(
+            polya.log_rising_table(repeats.level_first, repeats.level_values, params.alpha + 1.0)
+        )
         self.add_length_term(chunk, params, log_prob)
         return log_prob
 
     def word_evidence(self, chunk: Chunk, table: Array, trust: Array | None = None) -> Array:
         """Sum of log alpha + sum_{1 <= j < x} log(alpha + j) over the words."""
-        repeats = chunk.again
+        repeats = chunk.without_first
         first = repeats.level_first
         words = np.flatnonzero(np.diff(first))
         starts = np.append(first[words], first[-1]).astype(np.int32)

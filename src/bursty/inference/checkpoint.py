@@ -75,7 +75,7 @@ class Checkpoint:
 
 
 @dataclass
-class Keeper:
+class CheckpointWriter:
     """Writes and reads the checkpoint of one fit; does nothing if the fit has none."""
 
     where: Checkpoint | None
@@ -84,7 +84,7 @@ class Keeper:
     _last: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def of(cls, estimator: Any, documents: Documents, y: Any = None, sample_weight: Any = None) -> Keeper:
+    def of(cls, estimator: Any, documents: Documents, y: Any = None, sample_weight: Any = None) -> CheckpointWriter:
         """For a fit of this estimator to these documents (and labels and weights)."""
         where = Checkpoint.of(estimator.checkpoint)
         if where is None:

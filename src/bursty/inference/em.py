@@ -249,7 +249,7 @@ class Problem:
 
     def maximise(self, expectation: Expectation, start: Parameters | None) -> State:
         """M step."""
-        return self.documents.here(maximise, self.family, expectation, start, self.prior)
+        return self.documents.run_locally(maximise, self.family, expectation, start, self.prior)
 
 
 # What is kept of a run that started again.

@@ -40,9 +40,9 @@ def coordinates(
     width = min(rank + OVERSAMPLING, limit)
     basis = rng.standard_normal((documents.n_words, width))
     for _ in range(N_ITERATIONS):
-        basis = documents.here(_orthonormal, documents.sum(_power, *columns, basis=basis))
+        basis = documents.run_locally(_orthonormal, documents.sum(_power, *columns, basis=basis))
     _, vectors = _leading(documents.sum(_gram, *columns, basis=basis))
-    basis = documents.here(dense.product, basis, vectors[:, :rank])
+    basis = documents.run_locally(dense.product, basis, vectors[:, :rank])
     return documents.keep(_unit_coordinates, directions, basis=basis)
 
 

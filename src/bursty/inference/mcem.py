@@ -152,7 +152,7 @@ class Run(Generic[P]):
         try:
             stats = self.method.sweeps(chains, self.params, n_sweeps)
             seconds = max(time.perf_counter() - began, 1e-9)
-            self.params = chains.documents.here(self.method.update, stats, self.params)
+            self.params = chains.documents.run_locally(self.method.update, stats, self.params)
         except KeyboardInterrupt:
             (chains.topics, chains.number), chains.counted = whole, None
             raise
@@ -202,7 +202,7 @@ def finish(run: Run[P], interrupted: bool) -> Result[P]:
     except KeyboardInterrupt:
         interrupted = True
         stats, doc_topic = average(chains, method, run.params, 1)
-    return Result(chains.documents.here(method.conclude, stats, run.params), stats, doc_topic, interrupted)
+    return Result(chains.documents.run_locally(method.conclude, stats, run.params), stats, doc_topic, interrupted)
 
 
 def average(chains: Chains, method: Method[Any], params: Any, n_samples: int) -> tuple[Any, Array]:

@@ -44,7 +44,7 @@ def kmeans(
     """Label of each document: the best of several runs, each of at most so many steps."""
     weights = documents.split(None) if weights is None else weights
     sample = _sample(documents, points, weights, max(SAMPLE, SAMPLE_PER_CLUSTER * n_clusters), rng)
-    runs = (documents.here(_run, *sample, n_clusters, rng, max_iter) for _ in range(n_runs))
+    runs = (documents.run_locally(_run, *sample, n_clusters, rng, max_iter) for _ in range(n_runs))
     centres, _ = max(runs, key=lambda run: run[1])
     labels = documents.keep(_unlabelled)
     for _ in range(max_iter):

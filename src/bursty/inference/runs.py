@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from bursty.inference.checkpoint import Keeper
+from bursty.inference.checkpoint import CheckpointWriter
 from bursty.storage.schema import Mismatch
 
 Array = np.ndarray[Any, Any]
@@ -109,7 +109,7 @@ class Runner(Generic[R]):
         Takes a generator and starts a run.
     resume : callable
         Takes what `Run.standing` returned and restores the run.
-    keeper : Keeper
+    writer : CheckpointWriter
         Writes the checkpoints.
     on_step : callable
         Called with the run after each step, from any thread.
@@ -117,15 +117,15 @@ class Runner(Generic[R]):
 
     start: Callable[[np.random.Generator], R]
     resume: Callable[[Any], R]
-    keeper: Keeper
+    writer: CheckpointWriter
     on_step: Callable[[R], None]
 
     def best_of(self, n_runs: int, rng: np.random.Generator) -> Outcome[R]:
         """One run after the other; the one with the largest score is kept."""
         begun, best, run = 0, None, None
-        kept = self.keeper.resume()
+        kept = self.writer.resume()
         if kept is not None:
-            with self.keeper.reading():
+            with self.writer.reading():
                 begun, rng = kept["begun"], kept["rng"]
                 best, run = (None if kept[name] is None else self.resume(kept[name]) for name in ("best", "run"))
                 if type(begun) is not int or not 0 <= begun <= n_runs or not isinstance(rng, np.random.Generator):
@@ -139,7 +139,7 @@ class Runner(Generic[R]):
 
         def after(run: R) -> None:
             self.on_step(run)
-            self.keeper.keep(standing)
+            self.writer.keep(standing)
 
         interrupted = False
         while (run is not None or begun < n_runs) and not interrupted:
@@ -152,7 +152,7 @@ class Runner(Generic[R]):
                     raise
                 interrupted = True
                 if run is not None:
-                    self.keeper.write(standing())
+                    self.writer.write(standing())
             if run is not None and len(run.trace) and (best is None or run.score > best.score):
                 best = run
             run = None
@@ -161,25 +161,25 @@ class Runner(Generic[R]):
 
     def side_by_side(self, n_runs: int, rng: np.random.Generator, n_threads: int) -> Outcome[R]:
         """All runs, several at a time; each is the same whatever the others do."""
-        kept = self.keeper.resume()
+        kept = self.writer.resume()
         if kept is None:
             runs = [self.start(rng) for _ in range(n_runs)]
         else:
-            with self.keeper.reading():
+            with self.writer.reading():
                 runs = [self.resume(one) for one in kept["runs"]]
                 if len(runs) != n_runs:
                     raise ValueError(f"it has {len(runs)} runs where there are {n_runs}")
         # Checkpoints contain each run as it was after its last step.
-        standing = [run.standing() if self.keeper.active else {} for run in runs]
+        standing = [run.standing() if self.writer.active else {} for run in runs]
         stopped, lock = threading.Event(), threading.Lock()
 
         def go_on(number: int) -> None:
             def after(run: R) -> None:
                 self.on_step(run)
-                if self.keeper.active:
+                if self.writer.active:
                     with lock:
                         standing[number] = run.standing()
-                        self.keeper.keep(lambda: {"runs": standing})
+                        self.writer.keep(lambda: {"runs": standing})
 
             advance(runs[number], after, stopped)
 
@@ -188,8 +188,8 @@ class Runner(Generic[R]):
             _do_all(go_on, n_runs, n_threads, stopped)
         except KeyboardInterrupt:
             interrupted = True
-            if self.keeper.active:
-                self.keeper.write({"runs": standing})
+            if self.writer.active:
+                self.writer.write({"runs": standing})
             runs = [run for run in runs if len(run.trace)]
             if not runs:
                 raise

@@ -38,7 +38,7 @@ CONFIDENCE = 0.9
 def perturb(problem: Problem, rng: np.random.Generator) -> State:
     """One component for all documents, copied with a little noise: [Elkan2006] section 4."""
     stats = problem.statistics(Assignment.single(np.ones(problem.documents.n_documents)))
-    one = problem.documents.here(problem.family.update, stats)
+    one = problem.documents.run_locally(problem.family.update, stats)
     params = problem.family.perturb(one, problem.n_components, problem.perturbation, rng)
     return State(params, np.full(problem.n_components, 1.0 / problem.n_components))
 
@@ -137,7 +137,7 @@ def from_responsibilities(problem: Problem, resp: Array) -> State:
 
 
 def _begin(problem: Problem, stats: Statistics, resp: Array) -> State:
-    params = problem.documents.here(updated, problem.family, stats.shrunk(FLOOR), None, problem.prior)
+    params = problem.documents.run_locally(updated, problem.family, stats.shrunk(FLOOR), None, problem.prior)
     return State(params, np.maximum(resp, 1e-300) / resp.sum())
 
 

@@ -23,7 +23,7 @@ from bursty.estimator import generator
 from bursty.families.base import get_family
 from bursty.families.shared import Shared
 from bursty.inference import em
-from bursty.inference.checkpoint import Keeper
+from bursty.inference.checkpoint import CheckpointWriter
 from bursty.inference.em import Problem
 from bursty.inference.runs import Outcome, Runner, warn_interrupted
 from bursty.inference.starts import STARTS, from_responsibilities, labelled
@@ -245,8 +245,8 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
         if self.prior is not None:
             stats = problem.statistics(settings.everyone(documents))
             problem = replace(problem, prior=self._prior_of(documents, stats, n_documents))
-        keeper = Keeper.of(self, documents, y, weights)
-        outcome = self._run(problem, labels, rng, settings.schedule(self, problem.tempering), keeper)
+        writer = CheckpointWriter.of(self, documents, y, weights)
+        outcome = self._run(problem, labels, rng, settings.schedule(self, problem.tempering), writer)
         best = outcome.best
         if outcome.interrupted:
             warn_interrupted(len(best.trace), "Set warm_start=True and call fit again to go on")
@@ -263,7 +263,7 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
         self.trace_, self.n_iter_ = best.trace.arrays(), len(best.trace)
         self.converged_ = best.converged and not outcome.interrupted
         if not outcome.interrupted:
-            keeper.done()
+            writer.done()
         if labels is None and isinstance(self.init, str) and not continues:
             self._number_by_size()
         self._warn_of_lost(documents)
@@ -343,7 +343,7 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
             return prior
         if not self._family.can_share:
             return None
-        return documents.here(Shared.of, self._family, stats, n_documents, float(self.shrinkage))
+        return documents.run_locally(Shared.of, self._family, stats, n_documents, float(self.shrinkage))
 
     def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "_state")
@@ -360,7 +360,12 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
         return from_responsibilities(problem, settings.check_responsibilities(self.init, shape))
 
     def _run(
-        self, problem: Problem, labels: Array | None, rng: np.random.Generator, schedule: em.Schedule, keeper: Keeper
+        self,
+        problem: Problem,
+        labels: Array | None,
+        rng: np.random.Generator,
+        schedule: em.Schedule,
+        writer: CheckpointWriter,
     ) -> Outcome[em.Run]:
         n_runs = 1 if self._continues() else int(self.n_init)
         n_steps = n_runs * len(schedule.temperatures) * schedule.max_iter
@@ -372,13 +377,13 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
             def start(rng: np.random.Generator) -> em.Run:
                 return em.Run(problem, schedule, self._start(problem, labels, rng))
 
-            return Runner(start, partial(em.Run.resumed, problem, schedule), keeper, on_step).best_of(n_runs, rng)
+            return Runner(start, partial(em.Run.resumed, problem, schedule), writer, on_step).best_of(n_runs, rng)
 
     def _finish(self, problem: Problem, state: em.State, expectation: em.Expectation) -> None:
         """Smooth the components, then label the documents with them."""
         documents, family = problem.documents, problem.family
         if self.smoothing > 0:
-            self._state = documents.here(em.smoothed, family, expectation, state, self.smoothing, problem.prior)
+            self._state = documents.run_locally(em.smoothed, family, expectation, state, self.smoothing, problem.prior)
         else:
             self._state = state
         self.weights_ = state.weights

@@ -122,7 +122,7 @@ def choose_family(family: Any, documents: Documents) -> Any:
         return "dcm"
     dcm = get_family("dcm")
     stats = documents.sum(dcm.summarize, documents.split(everyone(documents)))
-    alpha = documents.here(dcm.update, stats).alpha[:, 0]
+    alpha = documents.run_locally(dcm.update, stats).alpha[:, 0]
     repeats = stats.repeats
     start = alpha[repeats.items] + 1.0
     lost = gammaln(start + repeats.values) - gammaln(start) - gammaln(repeats.values + 1.0)

@@ -16,7 +16,7 @@ from bursty.engines import Documents
 from bursty.estimator import check_number, check_range, check_whole, generator
 from bursty.families.base import Statistics
 from bursty.inference import mcem
-from bursty.inference.checkpoint import Checkpoint, Keeper
+from bursty.inference.checkpoint import Checkpoint, CheckpointWriter
 from bursty.inference.runs import Outcome, Runner, Trace, warn_interrupted
 from bursty.inference.stopping import MeanGain
 from bursty.inference.stream import Stream
@@ -171,14 +171,14 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         schedule = self._check_parameters()
         documents = self._place_to_fit(X, "there are no words to find topics in")
         n_topics = self._choose_n_topics(documents)
-        keeper = Keeper.of(self, documents)
-        outcome = self._run(documents, n_topics, schedule, keeper)
+        writer = CheckpointWriter.of(self, documents)
+        outcome = self._run(documents, n_topics, schedule, writer)
         best = outcome.best
         result = mcem.finish(best, outcome.interrupted)
         order = self._order(result.doc_topic)
         result = result.reordered(order)
         if not outcome.interrupted:
-            keeper.done()
+            writer.done()
         self._seed, self.trace_ = best.chains.seed, best.trace.arrays()
         self.n_iter_, self.converged_ = len(best.trace), best.converged
         self._finish(best.chains, result.params, result.stats, result.doc_topic)
@@ -225,7 +225,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         stats, doc_topic = mcem.average(chains, as_they_are, self._params, schedule.n_samples)
         stream = Stream.unpack(self._statistics, self._stream).mix(stats, documents.n_documents)
         stats = method.of_stream(stream.mean, stream.n_documents)
-        self._finish(chains, documents.here(method.conclude, stats, self._params), stats, doc_topic)
+        self._finish(chains, documents.run_locally(method.conclude, stats, self._params), stats, doc_topic)
         self._stream, self._fitted_on = stream.pack(), documents.fingerprint
         return self
 
@@ -297,7 +297,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return mcem.Run(chains, self._params, self._method(), schedule)
 
     def _run(
-        self, documents: Documents, n_topics: int, schedule: mcem.Schedule, keeper: Keeper
+        self, documents: Documents, n_topics: int, schedule: mcem.Schedule, writer: CheckpointWriter
     ) -> Outcome[mcem.Run[Any]]:
         n_runs = 1 if self._continues() else int(self.n_init)
         with progress("topics", n_runs * schedule.n_iter, bool(self.verbose)) as report:
@@ -309,7 +309,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
             start = partial(self._begin, documents, n_topics, schedule)
             resume = partial(mcem.Run.resumed, documents, n_topics, self._method(), schedule)
-            return Runner(start, resume, keeper, on_step).best_of(n_runs, generator(self.random_state))
+            return Runner(start, resume, writer, on_step).best_of(n_runs, generator(self.random_state))
 
     def _on_iteration(self, trace: Trace) -> None:
         """For those who want to watch."""

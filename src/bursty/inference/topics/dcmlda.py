@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bursty.engines import Chunk, Levels, has_version
+from bursty.engines import Chunk, Levels, has_versions
 from bursty.families.priors import UrnPrior, solve_with_prior
 from bursty.families.solve import solve_urns
 from bursty.families.sparse_urns import PairUrns
@@ -29,7 +29,6 @@ Array = np.ndarray[Any, Any]
 
 # A chain starts from so many sweeps of LDA with this beta.
 _START_SWEEPS, _START_BETA = 20, 0.1
-_CARD = "bursty.inference.topics.cuda_dcmlda"
 
 
 @storable("DCMLDAStatistics", **STORED, words=part(Levels, items="n_words*K", K=1))
@@ -70,14 +69,14 @@ class Method:
         numbers = range(chains.number, chains.number + n_sweeps)
         return chains.move(sweeps, n_sweeps, params=params, numbers=numbers, learn=self.learn)
 
-    @has_version("cuda", _CARD)
+    @has_versions
     def update(self, stats: DCMLDAStatistics, params: Hyperparameters) -> Hyperparameters:
         """The DCM's maximum, for alpha and for every topic's beta."""
         if not self.learn:
             return params
         return Hyperparameters(learn_alpha(stats), *learn_beta(stats, params.beta))
 
-    @has_version("cuda", _CARD)
+    @has_versions
     def conclude(self, stats: DCMLDAStatistics, params: Hyperparameters) -> Hyperparameters:
         """The same with the s of the prior."""
         result = self.update(stats, params)
@@ -92,7 +91,7 @@ class Method:
         return mean * n_documents
 
 
-@has_version("cuda", _CARD)
+@has_versions
 def sweeps(
     chunk: Chunk,
     offset: int,
@@ -125,17 +124,17 @@ def start(chains: Chains, alpha: Array, n_words: int) -> Hyperparameters:
     stats = chains.sum(begin_statistics, n_topics=chains.n_topics)
     begin = np.full((n_words, chains.n_topics), _START_BETA)
     documents = chains.documents
-    beta, background = documents.here(learn_beta, stats, begin, exact=True)
+    beta, background = documents.run_locally(learn_beta, stats, begin, exact=True)
     return Hyperparameters(alpha, documents.fetch(beta), background)
 
 
-@has_version("cuda", _CARD)
+@has_versions
 def begin_statistics(chunk: Chunk, offset: int, topics: Array, n_topics: int) -> DCMLDAStatistics:
     """The same of a chunk whose topics are given."""
     return statistics(State(Tokens.numbered(chunk, offset), topics), n_topics)
 
 
-@has_version("cuda", _CARD)
+@has_versions
 def learn_beta(stats: DCMLDAStatistics, last: Array, *, exact: bool = False) -> tuple[Array, Array]:
     """Every topic's weights of the words, of greatest likelihood but for a share that goes to words it has not had.
 

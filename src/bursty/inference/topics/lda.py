@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bursty.engines import Chunk, Levels, has_version
+from bursty.engines import Chunk, Levels, has_versions
 from bursty.families.dcm import maximise_alpha
 from bursty.inference.mcem import Chains
 from bursty.inference.topics.base import (
@@ -28,8 +28,6 @@ from bursty.samplers.tokens import State, Tokens, count_type
 from bursty.storage.schema import floats, part, storable
 
 Array = np.ndarray[Any, Any]
-
-_CARD = "bursty.inference.topics.cuda_lda"
 
 
 @storable(
@@ -70,7 +68,7 @@ class Method:
         for _ in range(n_sweeps):
             phi = self.phi
             if phi is None:
-                phi = documents.here(new_phi, word_topics, params.beta, chains.seed, chains.number)
+                phi = documents.run_locally(new_phi, word_topics, params.beta, chains.seed, chains.number)
             model = Topics(params.alpha, phi)
             word_topics = chains.move(sweep, 1, model=model, number=chains.number, dtype=dtype)
         chains.counted = chains.topics, word_topics
@@ -104,13 +102,13 @@ class Method:
         return replace(mean, words=words[0], sizes=words[1], word_topics=word_topics)
 
 
-@has_version("cuda", _CARD)
+@has_versions
 def new_phi(word_topics: Array, beta: Array, seed: int, number: int) -> Array:
     """Word probabilities of the topics given the tokens they have, in single precision: W x K."""
     return draw_phi(word_topics, beta, seed, number, single=True)
 
 
-@has_version("cuda", _CARD)
+@has_versions
 def sweep(
     chunk: Chunk, offset: int, topics: Array, model: Topics, seed: int, number: int, dtype: Any
 ) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Documents
 from bursty.estimator import generator
-from bursty.inference.checkpoint import Checkpoint, Keeper
+from bursty.inference.checkpoint import Checkpoint, CheckpointWriter
 from bursty.inference.em import lead
 from bursty.inference.runs import Outcome, Runner, warn_interrupted
 from bursty.kernels import threads
@@ -243,13 +243,13 @@ class DPMFS(ClusterReading):
             self, settings, _occurring(counts, columns), known, None if lam is None else lam[columns]
         )
         plan = Plan(settings.n_iter, settings.burn_in, self.patience)
-        keeper = Keeper.of(self, documents, y)
-        outcome = self._run(problem, known, plan, keeper)
+        writer = CheckpointWriter.of(self, documents, y)
+        outcome = self._run(problem, known, plan, writer)
         self._finish(problem, settings, outcome.runs, known, columns, documents)
         if outcome.interrupted:
             warn_interrupted(self.n_iter_, "With a checkpoint, the same fit goes on from there")
         else:
-            keeper.done()
+            writer.done()
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Array:
@@ -273,7 +273,7 @@ class DPMFS(ClusterReading):
         """What `top_words` ranks by: clusters x words, with minus infinity for words that are not discriminative."""
         return np.where(self.discriminative_, super().word_scores(by), -np.inf)
 
-    def _run(self, problem: Problem, known: Array | None, plan: Plan, keeper: Keeper) -> Outcome[Chain]:
+    def _run(self, problem: Problem, known: Array | None, plan: Plan, writer: CheckpointWriter) -> Outcome[Chain]:
         n_chains = int(self.n_chains)
         with progress("clusters and words", plan.n_iter * n_chains, bool(self.verbose)) as report:
 
@@ -283,7 +283,7 @@ class DPMFS(ClusterReading):
 
             start = partial(running.start, self, problem, plan, known)
             resume = partial(Chain.resumed, self, problem, plan)
-            runner = Runner(start, resume, keeper, on_step)
+            runner = Runner(start, resume, writer, on_step)
             return runner.side_by_side(n_chains, generator(self.random_state), threads.resolve(self.n_jobs))
 
     def _finish(
