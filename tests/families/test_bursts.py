@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import betabinom, binom
 
-from bursty.engines import Assignment, Chunk
-from bursty.families.bursts import burst_test, repeat_probabilities
+from bursty.engines import Assignment, Chunk, Levels
+from bursty.families.bursts import burst_test, burstiness, burstiness_of_pairs, repeat_probabilities
 from bursty.families.dcm import DCMFamily
 
 
@@ -91,3 +91,37 @@ def test_what_cannot_be_answered(alpha, length):
 def test_one_word_alone():
     got = repeat_probabilities(np.array([0.0, 3.0]), 4)
     assert got.bursty[1] == got.plain[1] == 1.0
+
+
+def test_groups_of_documents():
+    rng = np.random.default_rng(1)
+    bursty, calm = (
+        rng.multinomial(40, rng.dirichlet(np.full(60, 0.2), 30)),
+        rng.multinomial(40, np.full(60, 1 / 60), 30),
+    )
+    X, labels = np.vstack([bursty, calm]), np.repeat([0, 1], 30)
+    found = burstiness(X, labels)
+    assert found.low[0] < 12.0 < found.high[0]
+    assert found.s[1] > 500.0
+    assert found.p_value[0] < 1e-6 < 0.001 < found.p_value[1]
+    assert not found.at_limit[0]
+    assert found.again[0] > 1.5 * found.again_by_chance[0]
+    np.testing.assert_allclose(found.again[1], found.again_by_chance[1], atol=0.05)
+    np.testing.assert_allclose(found.length, 40.0)
+    assert "is used again with probability" in found.describe()[0]
+    alone = burstiness(X, np.where(labels == 0, 0, -1))
+    np.testing.assert_allclose(alone.z, found.z[:1])
+    # Lists of pairs say the same.
+    items = [(w * 2 + k, x) for d, k in enumerate(labels) for w, x in enumerate(X[d]) if x > 0]
+    keys, weights = np.unique(np.array(items), axis=0, return_counts=True)
+    words = Levels(*keys.astype(np.int32).T.copy(), weights[:, None].astype(float), 120)
+    sizes = Levels(np.zeros(1, dtype=np.int32), np.array([40], dtype=np.int32), np.full((1, 2), 30.0), 1)
+    listed = burstiness_of_pairs(words, sizes, 2)
+    np.testing.assert_allclose(listed.z, found.z, rtol=1e-9)
+    np.testing.assert_allclose(listed.s, found.s, rtol=1e-3)
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [0.5, 1.0, 2.0], [-1, -1, -1]])
+def test_labels_are_one_whole_number_per_document(labels):
+    with pytest.raises(ValueError, match=r"labels must be|left out"):
+        burstiness(np.eye(3, dtype=int), labels)

@@ -180,6 +180,9 @@ def test_no_topic_runs_to_the_limit():
     assert np.any(DCMLDA(4, prior=None, **options).fit(X).s_ > 1e9)
     model = DCMLDA(4, **options).fit(X)
     assert np.all(model.s_ < 1e6)
+    found = model.burstiness()
+    assert found.at_limit.any()
+    np.testing.assert_allclose(found.s, model.s_, rtol=0.01)
     assert np.all(model.beta_ > 0)
 
 

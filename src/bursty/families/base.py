@@ -153,6 +153,9 @@ class Family(ABC, Generic[S, P]):
     #: Chinese restaurant; None where there is no such distribution.
     draws: ClassVar[Literal["tokens", "tables"] | None] = None
 
+    #: What `update` assumes of s beforehand; None is maximum likelihood. See `with_prior`.
+    prior: Any = None
+
     statistics_type: ClassVar[type[Statistics]]
     parameters_type: ClassVar[type[Parameters]]
 

@@ -15,14 +15,22 @@ would be binomial (n, alpha_w / s). `repeat_probabilities` compares the two for 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import ndtr
 
-from bursty.engines import Levels
-from bursty.kernels import polya
+from bursty.engines import Assignment, Chunk, Levels
+from bursty.families.dcm import DCMFamily
+from bursty.families.priors import Solution, UrnPrior, solve_with_prior
+from bursty.families.solve import solve_urns
+from bursty.families.sparse_urns import PairUrns
+from bursty.families.urn import S_MAX, S_MIN
+from bursty.kernels import gather, polya
+from bursty.validation import check_counts
 
 Array = np.ndarray[Any, Any]
 
@@ -36,10 +44,11 @@ def burst_test(types: Array, repeats: Levels, lengths: Levels) -> tuple[Array, A
     values = repeats.values[:, None].astype(np.float64)
     np.add.at(tokens, repeats.items, values * repeats.weights)
     np.add.at(pairs, repeats.items, (values + 1.0) * values / 2.0 * repeats.weights)
-    return _z_of_pairs(tokens, pairs, lengths)
+    return _z_of_pairs(tokens, pairs, lengths, gather.column_sums)
 
 
-def _z_of_pairs(tokens: Array, pairs: Array, lengths: Levels) -> tuple[Array, Array]:
+def _z_of_pairs(tokens: Array, pairs: Array, lengths: Levels, add: Callable[[Array], Array]) -> tuple[Array, Array]:
+    """From tokens and pairs of equal tokens of each word; ``add`` sums over the words of each component."""
     n = lengths.values[:, None].astype(np.float64)
     two, three, four = ((_falling(n, k) * lengths.weights).sum(axis=0) for k in (2, 3, 4))
     total = (n * lengths.weights).sum(axis=0)
@@ -52,13 +61,13 @@ def _z_of_pairs(tokens: Array, pairs: Array, lengths: Levels) -> tuple[Array, Ar
         weight = np.divide(1.0, tokens, out=np.zeros_like(tokens), where=tokens > 1.0)
         n_pairs = _falling(np.maximum(tokens, 1.0), 2) / 2.0
         chances = weight * n_pairs
-        mean = chances.sum(axis=0) * rho_2
+        mean = add(chances) * rho_2
         # Pairs of pairs of one word: the same, with a token in common, disjoint; those of two words are disjoint.
-        common = weight**2 * _falling(np.maximum(tokens, 2.0), 3)
-        disjoint = chances.sum(axis=0) ** 2 - (weight * chances).sum(axis=0) - common.sum(axis=0)
-        second = (weight * chances).sum(axis=0) * rho_2 + common.sum(axis=0) * rho_3 + disjoint * rho_22
+        same, common = add(weight * chances), add(weight**2 * _falling(np.maximum(tokens, 2.0), 3))
+        disjoint = add(chances) ** 2 - same - common
+        second = same * rho_2 + common * rho_3 + disjoint * rho_22
         variance = second - mean**2
-        z = ((weight * pairs).sum(axis=0) - mean) / np.sqrt(variance)
+        z = (add(weight * pairs) - mean) / np.sqrt(variance)
     z = np.where((variance > 0) & (mean > 0), z, np.nan)
     return z, ndtr(-z)
 
@@ -69,6 +78,97 @@ def _falling(n: Array, k: int) -> Array:
     for j in range(k):
         result = result * np.maximum(n - j, 0.0)
     return result
+
+
+@dataclass(frozen=True)
+class Burstiness:
+    """How bursty components are: arrays of shape (n_components,).
+
+    Attributes
+    ----------
+    s : total weight of the urn, with the prior of `bursty.families.priors`: the smaller, the burstier
+    low, high : limits of a 95% interval for s
+    at_limit : whether maximum likelihood has no finite s
+    z, p_value : of `burst_test`, one-sided; NaN where no word could be repeated
+    length : mean number of tokens that a document has of the component
+    again, again_by_chance : probability that a word which such a document has used once is used again, and what it
+        would be without bursts
+    """
+
+    s: Array
+    low: Array
+    high: Array
+    at_limit: Array
+    z: Array
+    p_value: Array
+    length: Array
+    again: Array
+    again_by_chance: Array
+
+    def describe(self) -> list[str]:
+        """A sentence for each component."""
+        return [
+            f"a word that a document has used once is used again with probability {again:.0%}; without bursts it would "
+            f"be {plain:.0%}"
+            for again, plain in zip(self.again, self.again_by_chance, strict=True)
+        ]
+
+
+def burstiness(X: Any, labels: Any = None) -> Burstiness:
+    """How bursty documents are, all together or group by group.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
+        Counts.
+    labels : array-like of shape (n_documents,), optional
+        The component of each document: 0, 1, ..., and -1 for documents to be left out, such as ``Mixture.labels_``.
+
+    Examples
+    --------
+    >>> from bursty import datasets
+    >>> from bursty.families.bursts import burstiness
+    >>> corpus, _ = datasets.make_bursty_mixture(100, 50, 2, random_state=0)
+    >>> found = burstiness(corpus, corpus.labels)
+    >>> bool((found.low < found.s).all()), bool((found.p_value < 0.01).all())
+    (True, True)
+    """
+    counts = check_counts(X, owner="burstiness")
+    groups = np.zeros(counts.shape[0], dtype=np.int32) if labels is None else np.asarray(labels)
+    if groups.shape != (counts.shape[0],) or groups.dtype.kind not in "iu":
+        raise ValueError(f"labels must be one whole number per document ({counts.shape[0]}), not {labels!r}")
+    kept = groups >= 0
+    if not kept.any() or counts[kept].nnz == 0:
+        raise ValueError("there are no words to be bursty: every document is empty or left out")
+    resp = Assignment(groups[kept].astype(np.int32), int(groups.max()) + 1, np.ones(int(kept.sum())))
+    family = DCMFamily()
+    stats = family.summarize(Chunk(sp.csr_array(counts[kept])), resp)
+    test = burst_test(stats.types, stats.repeats, stats.lengths)
+    return read_bursts(family.solve(stats, UrnPrior()), family.update(stats).s, test, stats.lengths)
+
+
+def burstiness_of_pairs(words: Levels, lengths: Levels, n_components: int) -> Burstiness:
+    """The same from documents by (pair of word and component, tokens of it), as topic models have them."""
+    urns = PairUrns(words, n_components)
+    heads, weights, values = urns.first[:-1], words.weights[:, 0], words.values.astype(np.float64)
+    pairs = np.add.reduceat(values * (values - 1.0) / 2.0 * weights, heads) if len(heads) else urns.types
+    test = _z_of_pairs(urns.tokens, pairs, lengths, urns.by_component)
+    at_most = solve_urns(urns, lengths).sum(axis=0)
+    return read_bursts(solve_with_prior(urns, lengths, UrnPrior()), at_most, test, lengths)
+
+
+def read_bursts(solution: Solution, at_most: Array, test: tuple[Array, Array], lengths: Levels) -> Burstiness:
+    """Put together what is known of components; ``at_most`` is their s of greatest likelihood."""
+    documents = ((lengths.values > 0)[:, None] * lengths.weights).sum(axis=0)
+    tokens = lengths.values @ lengths.weights
+    length = np.divide(tokens, documents, out=np.zeros_like(tokens), where=documents > 0)
+    again, plain = np.full((2, len(length)), np.nan)
+    for k in np.flatnonzero(solution.s > 0):
+        repeats = repeat_probabilities(solution.alpha[:, k], max(2, round(length[k])))
+        again[k], plain[k] = repeats.mean_bursty, repeats.mean_plain
+    spread = np.exp(1.96 * solution.error)
+    at_limit = (at_most >= S_MAX) | ((at_most > 0) & (at_most <= S_MIN))
+    return Burstiness(solution.s, solution.s / spread, solution.s * spread, at_limit, *test, length, again, plain)
 
 
 @dataclass(frozen=True)

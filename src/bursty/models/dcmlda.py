@@ -9,10 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
+from bursty.families.bursts import Burstiness, burstiness_of_pairs
 from bursty.families.dcm import DCMFamily, DCMParameters
 from bursty.families.priors import UrnPrior, check_prior
 from bursty.inference import mcem
+from bursty.inference.stream import Stream
 from bursty.inference.topics.dcmlda import DCMLDAStatistics, Method, start
 from bursty.models.topics import STORED, TopicModel, check_hyperparameter, documented
 from bursty.samplers import dcmlda
@@ -157,6 +160,13 @@ class DCMLDA(TopicModel):
         self.beta_ = params.beta.T
         self.s_ = params.totals
         self.components_ = self.beta_ / self.s_[:, None]
+
+    def burstiness(self) -> Burstiness:
+        """How bursty each topic is, from the samples of the fit: s with an interval, a test, and repeats in words."""
+        check_is_fitted(self)
+        stream = Stream.unpack(DCMLDAStatistics, self._stream)
+        stats = stream.mean * stream.n_documents
+        return burstiness_of_pairs(stats.words, stats.sizes(), len(self.alpha_))
 
     def _model(self) -> dcmlda.Hyperparameters:
         return self._params

@@ -99,6 +99,10 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         pull of every class towards the corpus, learned likewise. None: that of ``family`` if it is an estimator,
         else "shrink" where it applies and "auto" where it does not (with ``normalize_weights``). Von Mises-Fisher and
         Dirichlet parameters are never zero: a number changes nothing (``Dirichlet(smoothing=...)`` smooths documents).
+    prior : {"auto", None}, default "auto"
+        How the s of each class is estimated where smoothing is "shrink". "auto" accounts for the word probabilities
+        being fitted to the same documents (see `bursty.families.priors`); None is maximum likelihood, which is infinite
+        for many classes of few documents.
     class_prior : {"uniform", "empirical", "auto"} or array of shape (n_classes,), default "uniform"
         Probabilities of the classes before a document is seen. "auto" learns, wherever probabilities are calibrated,
         how much the share of a class in the documents counts.
@@ -148,6 +152,7 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         transform: str | None = None,
         normalize_weights: bool = False,
         smoothing: float | str | None = None,
+        prior: str | None = "auto",
         class_prior: Any = "uniform",
         calibrate: str | None = "auto",
         engine: Any = "local",
@@ -159,6 +164,7 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         self.transform = transform
         self.normalize_weights = normalize_weights
         self.smoothing = smoothing
+        self.prior = prior
         self.class_prior = class_prior
         self.calibrate = calibrate
         self.engine = engine

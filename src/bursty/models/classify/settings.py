@@ -10,6 +10,7 @@ import numpy as np
 from bursty.estimator import check_range
 from bursty.families import get_family
 from bursty.families.base import Family, FamilyEstimator
+from bursty.families.priors import UrnPrior, check_prior
 from bursty.models.classify.smoothing import POWERS, Constant, Shrinkage, Smoothing
 
 Array = np.ndarray[Any, Any]
@@ -55,6 +56,9 @@ class Settings:
                 'family="multinomial"'
             )
         smoothing = _smoothing(estimator.smoothing, estimator.family, family, normalize)
+        s_prior = check_prior(estimator.prior)
+        if smoothing == "shrink":
+            family = family.with_prior(s_prior and UrnPrior(between=False))
         calibrates = _calibrates(estimator.calibrate, smoothing)
         prior = _class_prior(estimator.class_prior, calibrates, estimator.calibrate == "auto")
         return cls(family, bool(estimator.complement), transform, normalize, smoothing, prior, calibrates)

@@ -89,7 +89,7 @@ class Urns:
     def learn(
         cls, family: Family[Any, Any], layout: Layout, classes: Classes, documents: Array, words: Array | None = None
     ) -> Urns:
-        """Maximum likelihood of the groups and of the corpus.
+        """Maximum likelihood of the groups and of the corpus, but for s where the family has a prior.
 
         Parameters
         ----------
@@ -98,13 +98,16 @@ class Urns:
         words : array, optional
             Keep these only, zeros left out.
         """
-        corpus, _ = _shares(family.update(layout.everything(classes)))
+        plain = family.with_prior(None)
+        corpus, _ = _shares(plain.update(layout.everything(classes)))
         n_groups = layout.n_groups(len(classes))
         sums, sizes = np.empty(n_groups), layout.group_sizes(documents)
         table = np.empty((len(corpus) if words is None else 0, n_groups))
         columns = []
-        for g, urn in enumerate(map(family.update, layout.groups(classes))):
-            shares, sums[g] = _shares(urn)
+        for g, stats in enumerate(layout.groups(classes)):
+            shares, sums[g] = _shares(plain.update(stats))
+            if family.prior is not None:
+                sums[g] = family.update(stats).table.sum()
             if words is None:
                 table[:, g] = shares[:, 0]
             else:
