@@ -98,6 +98,16 @@ def test_lists_and_tables_agree():
 
 
 @pytest.mark.parametrize("family", [DCMFamily, EDCMFamily])
+@pytest.mark.parametrize("prior", [None, UrnPrior()])
+def test_totals_are_the_sums_of_the_parameters(family, prior):
+    rng = np.random.default_rng(7)
+    X, labels = np.vstack([documents(s, 10, 50, 80, rng) for s in (20.0, 60.0)]), np.repeat([0, 1], 10)
+    stats = statistics(X, labels, family())
+    with_prior = family().with_prior(prior)
+    np.testing.assert_allclose(with_prior.totals(stats), with_prior.update(stats).s, rtol=1e-3)
+
+
+@pytest.mark.parametrize("family", [DCMFamily, EDCMFamily])
 def test_one_step_from_the_solution_stays_there(family):
     rng = np.random.default_rng(2)
     X, labels = np.vstack([documents(s, 20, 50, 40, rng) for s in (20.0, 60.0)]), np.repeat([0, 1], 20)
@@ -185,3 +195,15 @@ def test_same_bits_for_any_number_of_threads(monkeypatch):
         with threads.using(n_threads):
             results.add(DCMFamily(UrnPrior()).update(stats).alpha.tobytes())
     assert len(results) == 1
+
+
+@pytest.mark.parametrize("family", [DCMFamily, EDCMFamily])
+def test_a_component_without_words_has_nothing(family):
+    X, labels = np.array([[2, 1, 0], [0, 1, 3], [0, 0, 0]]), np.array([0, 0, 1])
+    with_prior = family().with_prior(UrnPrior())
+    stats = statistics(X, labels, family())
+    assert with_prior.totals(stats)[1] == 0.0
+    assert with_prior.update(stats).s[0] > 0.0
+    assert np.all(with_prior.update(stats).table[:, 1] == 0.0)
+    nothing = statistics(X[2:], None, family())
+    assert with_prior.totals(nothing)[0] == 0.0

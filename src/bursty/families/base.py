@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Assignment, Chunk, Levels, Resp
 from bursty.estimator import CountEstimator, check_lengths, check_number, generator
-from bursty.kernels import threads
+from bursty.kernels import gather, threads
 from bursty.storage.schema import Mismatch, floats, part, storable
 from bursty.validation import check_weights, warn_empty
 
@@ -217,6 +217,10 @@ class Family(ABC, Generic[S, P]):
     def with_prior(self, prior: Any) -> Family[S, P]:
         """The family whose `update` assumes this prior of s (see `bursty.families.priors`); without s, itself."""
         return self
+
+    def totals(self, stats: S) -> Array:
+        """What the parameters of the words sum to in each component: s, where there is one."""
+        return gather.column_sums(self.update(stats).table)
 
     def perturb(self, params: P, n_components: int, scale: float, rng: np.random.Generator) -> P:
         """Copies of the first component, each with its own log-normal noise of this standard deviation."""

@@ -31,6 +31,7 @@ from bursty.families.edcm import add_smoothing
 from bursty.families.multinomial import documents_of_tokens
 from bursty.families.priors import Draws, Solution, UrnPrior, check_prior, solve_with_prior
 from bursty.families.solve import solve_urns
+from bursty.families.sparse_urns import PairUrns
 from bursty.families.urn import S_MAX, S_MIN, add_length_term, tails
 from bursty.kernels import gather, maximise, polya, tables, threads
 
@@ -97,6 +98,13 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
             alpha = self.solve(stats, self.prior, begin).alpha
         return DCMParameters(add_smoothing(alpha, smoothing))
 
+    def totals(self, stats: DCMStatistics) -> Array:
+        """s of each component, from the words that it has."""
+        if self.prior is None:
+            return self.update(stats).s
+        pairs = _pairs(stats.types, stats.repeats)
+        return solve_with_prior(PairUrns(pairs, stats.types.shape[1]), stats.lengths, self.prior).s
+
     def solve(self, stats: DCMStatistics, prior: UrnPrior, start: Array | None = None) -> Solution:
         """Parameters with this prior, and how sure s is."""
         return solve_with_prior(_WordUrns(stats.types, stats.repeats), stats.lengths, prior, start)
@@ -146,6 +154,20 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
         words = np.empty(n_tokens, dtype=np.int64)
         polya.urn_draws(lengths, cumulative, cumulative[-1], rng.random((n_tokens, 2)), words)
         return documents_of_tokens(np.minimum(words, len(cumulative) - 1), lengths, len(cumulative))
+
+
+def _pairs(types: Array, repeats: Levels) -> Levels:
+    """Documents by (word and component, count of the word), of those that occur: as `PairUrns` takes them."""
+    n_components = types.shape[1]
+    once = types.copy()
+    np.add.at(once, repeats.items, -repeats.weights)
+    words, components = np.nonzero(once > 1e-9 * types)
+    rows, columns = np.nonzero(repeats.weights)
+    items = np.concatenate([words * n_components + components, repeats.items[rows] * n_components + columns])
+    values = np.concatenate([np.ones(len(words), dtype=np.int32), repeats.values[rows] + 1])
+    weights = np.concatenate([once[words, components], repeats.weights[rows, columns]])
+    order = np.lexsort((values, items))
+    return Levels(items[order], values[order], weights[order, None], len(types) * n_components)
 
 
 def maximise_alpha(levels: Levels, lengths: Levels, start: Array | None = None) -> Array:

@@ -39,7 +39,7 @@ class PairUrns:
 
     def by_component(self, values: Array) -> Array:
         """Sum over the pairs of each component, K."""
-        return np.bincount(self.components, weights=values, minlength=self.shape[1])
+        return np.bincount(self.components, weights=values, minlength=self.shape[1]).astype(np.float64, copy=False)
 
     def discounted(self, alpha: Array, lambdas: Array) -> tuple[Array, Array, Array]:
         """What each pair keeps of its alpha, what each component has left for words it has not had, and for which.
