@@ -27,7 +27,7 @@ from bursty.models.classify.labels import Targets
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.scoring import Model
 from bursty.models.classify.settings import Settings
-from bursty.models.classify.smoothing import Constant, Shrinkage, Smoothing, Urns, fit_groups
+from bursty.models.classify.smoothing import Constant, Shrinkage, Smoothing, Urns, fit_groups, group_totals
 from bursty.models.classify.sums import Classes, summarize, word_table
 from bursty.storage.schema import Mismatch, floats, integers, part, storable
 from bursty.validation import check_counts
@@ -206,8 +206,10 @@ class _PulledFold(_Fold):
         self.idf = problem.idf[words]
         self.parts = [(np.searchsorted(words, here), chunk) for here, chunk in parts]
         del self.counts
+        family = problem.family
+        totals = None if family.prior is None else group_totals(family, problem.layout, self._classes(powers[0]))
         self.urns = {
-            power: Urns.learn(problem.family, problem.layout, self._classes(power), documents, words)
+            power: Urns.learn(family, problem.layout, self._classes(power), documents, words, totals)
             for power, documents in zip(powers, self.documents, strict=True)
         }
         del self.held_out

@@ -87,7 +87,13 @@ class Urns:
 
     @classmethod
     def learn(
-        cls, family: Family[Any, Any], layout: Layout, classes: Classes, documents: Array, words: Array | None = None
+        cls,
+        family: Family[Any, Any],
+        layout: Layout,
+        classes: Classes,
+        documents: Array,
+        words: Array | None = None,
+        totals: Array | None = None,
     ) -> Urns:
         """Maximum likelihood of the groups and of the corpus, but for s where the family has a prior.
 
@@ -97,6 +103,8 @@ class Urns:
         documents : weight of the documents of each class
         words : array, optional
             Keep these only, zeros left out.
+        totals : array, optional
+            s of the groups, where it is known (`group_totals`).
         """
         plain = family.with_prior(None)
         corpus, _ = _shares(plain.update(layout.everything(classes)))
@@ -106,12 +114,12 @@ class Urns:
         columns = []
         for g, stats in enumerate(layout.groups(classes)):
             shares, sums[g] = _shares(plain.update(stats))
-            if family.prior is not None:
-                sums[g] = family.totals(stats)[0]
             if words is None:
                 table[:, g] = shares[:, 0]
             else:
                 columns.append(sp.csc_array(shares[words]))
+        if family.prior is not None:
+            sums = group_totals(family, layout, classes) if totals is None else totals
         known = (sums > 0) & (sizes > 0)
         pulls = np.full(n_groups, 1e3)
         pulls[known] = np.minimum(np.sqrt(geometric_mean(sizes[known]) / sizes[known]), 1e3)
@@ -140,6 +148,11 @@ class Urns:
             rows = slice(start, start + n_rows)
             table[rows] = self.mix(smoothing, rows)
         return self.family.parameters_type(table)  # type: ignore[call-arg]  # those that shrink have the table alone
+
+
+def group_totals(family: Family[Any, Any], layout: Layout, classes: Classes) -> Array:
+    """s of each group: a prior weighs documents by their number, so that long ones count as others."""
+    return np.array([family.totals(stats)[0] for stats in layout.groups(replace(classes, column=0))])
 
 
 def fit_groups(family: Family[Any, Any], layout: Layout, classes: Classes, smoothing: float = 0.0) -> Parameters:
