@@ -281,3 +281,11 @@ def test_classic400_as_in_the_paper(data_dir):
     assert np.mean([metrics.mutual_information(corpus.labels, m.labels_) for m in runs]) > 0.65
     default = [Mixture(3, random_state=s).fit(corpus).labels_ for s in range(4)]
     assert np.mean([metrics.mutual_information(corpus.labels, labels) for labels in default]) > 0.85
+
+
+def test_components_may_have_a_prior():
+    """Few documents per cluster: s of greatest likelihood is at its limit in some, and with the prior in none."""
+    corpus, _ = datasets.make_bursty_mixture(24, 60, 3, random_state=0)
+    model = Mixture(3, family=DCM(prior="auto"), random_state=0).fit(corpus)
+    assert np.all(model.components_.sum(axis=1) < 1e6)
+    assert np.all(np.isfinite(model.score_samples(corpus)))

@@ -99,10 +99,10 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         pull of every class towards the corpus, learned likewise. None: that of ``family`` if it is an estimator,
         else "shrink" where it applies and "auto" where it does not (with ``normalize_weights``). Von Mises-Fisher and
         Dirichlet parameters are never zero: a number changes nothing (``Dirichlet(smoothing=...)`` smooths documents).
-    prior : {"auto", None}, default "auto"
-        How the s of each class is estimated where smoothing is "shrink". "auto" accounts for the word probabilities
-        being fitted to the same documents (see `bursty.families.priors`); None is maximum likelihood, which is infinite
-        for many classes of few documents.
+    prior : {None, "auto"}, default None
+        How the s of each class is estimated where smoothing is "shrink". None is maximum likelihood, which is infinite
+        for many classes of few documents; "auto" accounts for the word probabilities being fitted to the same documents
+        (see `bursty.families.priors`). How much of s is believed is learned from held-out documents either way.
     class_prior : {"uniform", "empirical", "auto"} or array of shape (n_classes,), default "uniform"
         Probabilities of the classes before a document is seen. "auto" learns, wherever probabilities are calibrated,
         how much the share of a class in the documents counts.
@@ -152,7 +152,7 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         transform: str | None = None,
         normalize_weights: bool = False,
         smoothing: float | str | None = None,
-        prior: str | None = "auto",
+        prior: str | None = None,
         class_prior: Any = "uniform",
         calibrate: str | None = "auto",
         engine: Any = "local",

@@ -87,7 +87,7 @@ class Settings:
     def guess(self) -> Smoothing:
         """Where the search begins, and ends if nothing can be learned."""
         if self.smoothing == "shrink":
-            return Shrinkage(tau=10.0, burst=30.0) if self.family.repeats_weigh else Shrinkage(burst=None)
+            return Shrinkage(burst=10.0 if self.family.repeats_weigh else None)
         return Constant(0.01 if isinstance(self.smoothing, str) else float(self.smoothing))
 
     @staticmethod

@@ -35,7 +35,7 @@ from bursty.storage.schema import maybe, number, storable
 Array = np.ndarray[Any, Any]
 
 TAUS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-BURSTS = (1.0, 3.0, 10.0, 30.0, 100.0, 1e6)
+BURSTS = (1.0, 10.0, 100.0, 1e6)
 POWERS = (0.0, 0.5)
 TRUSTS = (0.0, 0.5, 1.0)
 EPSILONS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
