@@ -33,12 +33,16 @@ class CountEstimator(BaseEstimator):
         """Whether counts (of these documents) must be integers."""
         return True
 
+    def _signed(self) -> bool:
+        """Whether negative numbers are taken, and dense tables stay dense."""
+        return False
+
     def _place(self, X: Any, *, reset: bool = False) -> Documents:
         """Check the documents and place them on the engine; ``reset`` makes their words those of the fit."""
         if not reset:
             check_is_fitted(self)
         if not isinstance(X, Documents):
-            counts = check_input(self, X, reset=reset, integer=self._integer(X))
+            counts = check_input(self, X, reset=reset, integer=self._integer(X), signed=self._signed())
             return get_engine(self.engine, self.n_jobs).place(counts)
         if reset:
             self.n_features_in_ = X.n_words
@@ -76,7 +80,7 @@ class CountEstimator(BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
+        tags.input_tags.positive_only = not self._signed()
         tags.input_tags.categorical = self._integer()
         return tags
 

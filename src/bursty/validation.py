@@ -52,19 +52,42 @@ def check_counts(X: Any, *, integer: bool = True, owner: str = "bursty", n_words
     return counts.astype(np.int32 if integer else np.float64, copy=False)
 
 
-def check_input(estimator: Any, X: Any, *, reset: bool, integer: bool = True) -> Any:
+def check_rows(X: Any, owner: str) -> Array | sp.csr_array:
+    """Documents x columns of finite real numbers, some of them negative: dense ones stay dense, in their precision."""
+    X = _unwrap(X)
+    if sp.issparse(X):
+        rows = _without_zeros(_sparse_counts(X, owner)).astype(np.float64, copy=False)
+        values = rows.data
+    else:
+        rows = values = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError(f"Input X contains {'NaN' if np.isnan(values).any() else 'infinity'}: {owner} takes numbers")
+    if float(np.abs(values).max()) > MAX_TOTAL:
+        raise ValueError(f"X holds numbers above {MAX_TOTAL:g}, whose squares are not finite: scale the rows of X")
+    return rows
+
+
+def _is_signed(X: Any) -> bool:
+    """Whether a table of numbers has negative ones."""
+    values = _unwrap(X)
+    values = values.data if sp.issparse(values) and hasattr(values, "data") else values
+    return isinstance(values, np.ndarray) and values.dtype.kind in "if" and bool(np.any(values < 0))
+
+
+def check_input(estimator: Any, X: Any, *, reset: bool, integer: bool = True, signed: bool = False) -> Any:
     """`check_counts` on behalf of an estimator, which remembers (``reset``) or compares the words of X.
 
     Sets ``n_features_in_`` and, where X names its columns, ``feature_names_in_``, as scikit-learn does; the
-    vocabulary of a corpus counts as column names. Shards, which were checked when they were written, come back as they
-    are, and Dask collections as a `Collection`.
+    vocabulary of a corpus counts as column names. With ``signed``, tables of real numbers of any sign are taken, and
+    dense ones stay dense. Shards, which were checked when they were written, come back as they are, and Dask
+    collections as a `Collection`.
     """
     owner = type(estimator).__name__
     vocabulary = getattr(X, "vocabulary", None)
     if hasattr(X, "__dask_graph__"):
         return _check_collection(estimator, X, reset, integer)
     if vocabulary is None:
-        counts = check_counts(X, integer=integer, owner=owner)
+        counts = check_rows(X, owner) if signed and _is_signed(X) else check_counts(X, integer=integer, owner=owner)
         values = counts if sp.issparse(X) or not hasattr(X, "columns") else X
         validate_data(estimator, values, reset=reset, skip_check_array=True)
         return counts

@@ -208,6 +208,20 @@ class Chunk:
         shape = self.n_documents, self.n_words
         return sp.csr_array((self.values, self.indices, self.indptr), shape=shape)
 
+    @property
+    def n_cells(self) -> int:
+        """Words present in the documents."""
+        return len(self.indices)
+
+    @property
+    def n_empty(self) -> int:
+        """Documents without words."""
+        return int(np.count_nonzero(np.diff(self.indptr) == 0))
+
+    def select(self, rows: Array) -> Chunk:
+        """Some of the documents."""
+        return Chunk(self.counts[rows])
+
     def with_values(self, values: Array) -> Chunk:
         """A chunk with the same cells and other values."""
         shape = self.n_documents, self.n_words

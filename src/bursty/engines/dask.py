@@ -65,8 +65,10 @@ class DaskEngine(Engine):
                 ) from None
         self.client = client
 
-    def place(self, counts: sp.csr_array | ShardedCorpus | Collection) -> Documents:
+    def place(self, counts: sp.csr_array | Array | ShardedCorpus | Collection) -> Documents:
         """Cut and send counts of this process; shards and collections are opened by the workers."""
+        if isinstance(counts, np.ndarray):  # dense rows travel as sparse ones
+            counts = sp.csr_array(counts.astype(np.float64))
         with _named_losses(self.client):
             if isinstance(counts, ShardedCorpus):
                 sizes = [Size(shard.documents, shard.cells, shard.empty) for shard in counts.shards]

@@ -48,7 +48,7 @@ class Size:
     @classmethod
     def of(cls, chunk: Chunk) -> Size:
         """The size of this chunk."""
-        return cls(chunk.n_documents, len(chunk.indices), int(np.count_nonzero(np.diff(chunk.indptr) == 0)))
+        return cls(chunk.n_documents, chunk.n_cells, chunk.n_empty)
 
 
 class Documents(ABC):

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from bursty.corpus.shards import ShardedCorpus
 from bursty.engines.base import Engine
 from bursty.engines.chunks import Chunk, cut
+from bursty.engines.dense import cut_rows
 from bursty.engines.documents import Column, Documents, Size, total
 from bursty.kernels import threads
 from bursty.validation import Collection
@@ -32,15 +33,15 @@ class LocalEngine(Engine):
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_threads = threads.resolve(n_jobs)
 
-    def place(self, counts: sp.csr_array | ShardedCorpus | Collection) -> Documents:
-        """Cut counts in memory; shards, and columns kept with them, stay on disk."""
+    def place(self, counts: sp.csr_array | Array | ShardedCorpus | Collection) -> Documents:
+        """Cut counts, or dense rows, in memory; shards, and columns kept with them, stay on disk."""
         if isinstance(counts, ShardedCorpus):
             sizes = [Size(shard.documents, shard.cells, shard.empty) for shard in counts.shards]
             chunks = [StoredChunk(counts, number) for number in range(len(sizes))]
             return StoredDocuments(chunks, sizes, counts.shape[1], self.n_threads)
         if isinstance(counts, Collection):
             raise ValueError('X is a Dask collection: use engine="dask", or compute it first')
-        in_memory = list(cut(counts))
+        in_memory: list[Chunk] = list(cut_rows(counts) if isinstance(counts, np.ndarray) else cut(counts))
         return LocalDocuments(in_memory, [Size.of(chunk) for chunk in in_memory], counts.shape[1], self.n_threads)
 
 
@@ -83,7 +84,7 @@ class LocalDocuments(Documents):
     def select(self, mask: Array) -> Documents:
         """Copies the rows."""
         parts = zip(self.chunks, self.split(mask), strict=True)
-        chunks = [Chunk(chunk.counts[np.flatnonzero(rows)]) for chunk, rows in parts if rows.any()]
+        chunks = [chunk.select(np.flatnonzero(rows)) for chunk, rows in parts if rows.any()]
         return LocalDocuments(chunks, [Size.of(chunk) for chunk in chunks], self.n_words, self.n_threads)
 
     def _rows(self, columns: Sequence[Column]) -> Iterator[list[Any]]:

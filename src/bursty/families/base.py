@@ -137,6 +137,8 @@ class Family(ABC, Generic[S, P]):
     citation: ClassVar[str | None] = None
     #: Whether only whole counts make sense; the others take any non-negative numbers.
     integer: ClassVar[bool] = True
+    #: Whether negative numbers make sense too, as in embeddings.
+    signed: ClassVar[bool] = False
     #: Whether it is a probability of words; a density has no perplexity.
     has_perplexity: ClassVar[bool] = True
     #: Whether probabilities sum to one; otherwise `normalised` gives the family that does.
@@ -333,6 +335,9 @@ class FamilyEstimator(CountEstimator):
 
     def _integer(self, X: Any = None) -> bool:
         return self._family.integer
+
+    def _signed(self) -> bool:
+        return self._family.signed
 
 
 def _register(estimator: type[FamilyEstimator]) -> None:

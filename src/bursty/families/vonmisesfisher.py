@@ -47,7 +47,7 @@ class VMFParameters(Parameters):
 
 
 class VonMisesFisherFamily(Family[VMFStatistics, VMFParameters]):
-    """Takes any non-negative numbers; only their direction counts."""
+    """Takes any real numbers; only their direction counts."""
 
     name = "vonmisesfisher"
     title = "von Mises-Fisher"
@@ -56,6 +56,7 @@ class VonMisesFisherFamily(Family[VMFStatistics, VMFParameters]):
         "distributions. Journal of Machine Learning Research 6, pages 1345-1382, 2005."
     )
     integer = False
+    signed = True
     has_perplexity = False
     smooths = False
 

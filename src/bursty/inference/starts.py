@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bursty.engines import Assignment, Chunk, Column, weighted
+from bursty.engines.dense import DenseChunk
 from bursty.families.base import Family, Statistics
 from bursty.inference import lsa, points
 from bursty.inference.em import FLOOR, Problem, State, updated
@@ -31,6 +32,8 @@ SPACE_RANK = 50
 SHORT_RUNS = 20
 SHORT_STEPS = 10
 SHORT_WORK = 1e8
+#: Of rows as they are: about so many numbers times components in all runs (a step of each).
+OWN_WORK = 5e8
 #: A document's own cluster gets this much of it at the start, all components share the rest.
 CONFIDENCE = 0.9
 
@@ -63,6 +66,11 @@ def in_hellinger_space(problem: Problem, rng: np.random.Generator) -> State:
     return _in_space(problem, "hellinger", rng)
 
 
+def in_own_space(problem: Problem, rng: np.random.Generator) -> State:
+    """The best of several runs of spherical k-means of the rows as they are, softened: for dense real vectors."""
+    return _in_space(problem, "directions", rng)
+
+
 def _in_space(problem: Problem, kind: str, rng: np.random.Generator) -> State:
     """From the best of many runs of k-means.
 
@@ -70,7 +78,11 @@ def _in_space(problem: Problem, kind: str, rng: np.random.Generator) -> State:
     likelihood after a short EM (Biernacki, Celeux and Govaert 2003).
     """
     if problem.n_starts == 1:
-        return _from_kmeans(problem, kind, rng, SPACE_RUNS, points.MAX_ITER)
+        n_runs = SPACE_RUNS
+        if kind == "directions":
+            n_points = min(problem.documents.n_documents, points.SAMPLE)
+            n_runs = int(np.clip(OWN_WORK / (n_points * problem.documents.n_words * problem.n_components), 3, n_runs))
+        return _from_kmeans(problem, kind, rng, n_runs, points.MAX_ITER)
     work = problem.documents.n_cells * problem.n_components * SHORT_STEPS
     n_candidates = int(np.clip(SHORT_WORK / work, 1, SHORT_RUNS))
     candidates = []
@@ -82,6 +94,8 @@ def _in_space(problem: Problem, kind: str, rng: np.random.Generator) -> State:
 
 def _from_kmeans(problem: Problem, kind: str, rng: np.random.Generator, n_runs: int, n_steps: int) -> State:
     documents, n_components = problem.documents, problem.n_components
+    if kind == "directions":
+        problem.spaces.setdefault(kind, documents.keep(_unit_rows))
     if kind not in problem.spaces:
         tfidf = kind == "tfidf"
         directions = tfidf_directions(documents, problem.sample_weight) if tfidf else hellinger_directions(documents)
@@ -90,6 +104,10 @@ def _from_kmeans(problem: Problem, kind: str, rng: np.random.Generator, n_runs: 
         problem.spaces[kind] = lsa.coordinates(documents, directions, rank, rng_of_space, problem.weights)
     where, sizes = problem.spaces[kind], (n_runs, n_steps)
     return _softened(problem, points.kmeans(documents, where, n_components, rng, *sizes, problem.weights))
+
+
+def _unit_rows(chunk: Chunk) -> Array:
+    return lsa.unit_rows(chunk.rows if isinstance(chunk, DenseChunk) else chunk.counts.toarray())
 
 
 def _short_run(problem: Problem, state: State) -> tuple[float, State]:
@@ -111,6 +129,7 @@ def _softened(problem: Problem, labels: Column) -> State:
 STARTS: dict[str, Callable[[Problem, np.random.Generator], State]] = {
     "lsa": in_tfidf_space,
     "hellinger": in_hellinger_space,
+    "directions": in_own_space,
     "perturb": perturb,
     "kmeans": kmeans,
 }

@@ -64,12 +64,13 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
     family : {"auto", "edcm", "dcm", "multinomial", "vonmisesfisher", "dirichlet"} or family, default "auto"
         Distribution of a component. "auto" is the EDCM where it is nearly as good as the DCM, which it approximates
         (long vocabularies, few repeats), and the DCM elsewhere.
-    init : {"auto", "lsa", "hellinger", "kmeans", "perturb"} or array, default "auto"
+    init : {"auto", "lsa", "hellinger", "directions", "kmeans", "perturb"} or array, default "auto"
         Start of EM. "lsa": the best of 30 runs of spherical k-means in the space of the leading singular vectors of
         tf-idf. "hellinger": the same for square roots of proportions, for tables with few columns. "auto" is
         "hellinger" where more than 15% of the cells are filled, else "lsa". "kmeans": spherical k-means on tf-idf.
-        "perturb": the one-component fit with noise (Elkan 2006). Or responsibilities, of shape (n_documents,
-        n_components).
+        "directions": k-means of the rows as they are, for real vectors such as embeddings (of the family
+        "vonmisesfisher"). "perturb": the one-component fit with noise (Elkan 2006). Or responsibilities, of shape
+        (n_documents, n_components).
     temperatures : sequence of float, default (1,)
         Phases of deterministic annealing; each divides the log-likelihoods. (25, 5, 1) in Elkan (2006).
     tempering : {"auto", "distinct", None}, default "auto"
@@ -324,6 +325,9 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
     def _integer(self, X: Any = None) -> bool:
         return settings.is_auto(self.family) or get_family(self.family).integer
 
+    def _signed(self) -> bool:
+        return not settings.is_auto(self.family) and get_family(self.family).signed
+
     def _problem(self, documents: Documents, labels: Array | None, weights: Array | None, n_components: int) -> Problem:
         return Problem(
             documents,
@@ -354,7 +358,7 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
                 raise ValueError("warm_start needs the number of components of the last fit; use warm_start=False")
             return self._state
         if isinstance(self.init, str):
-            start = STARTS[settings.choose(self.init, problem.documents, "lsa", "hellinger")]
+            start = STARTS[settings.choose_start(self.init, problem.documents)]
             return start(problem, rng) if labels is None else labelled(problem, labels, rng)
         shape = problem.documents.n_documents, problem.n_components
         return from_responsibilities(problem, settings.check_responsibilities(self.init, shape))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bursty.engines import Assignment, Documents
+from bursty.engines import Assignment, Chunk, Documents
 from bursty.estimator import check_number, check_whole
 from bursty.families.base import get_family
 from bursty.inference.checkpoint import Checkpoint
@@ -108,6 +108,19 @@ def choose(value: Any, documents: Documents, text: Any, dense: Any) -> Any:
     if not is_auto(value):
         return value
     return dense if is_dense(documents) else text
+
+
+def choose_start(init: Any, documents: Documents) -> Any:
+    """What ``init="auto"`` means for these documents."""
+    if not is_auto(init):
+        return init
+    if is_dense(documents) and any(documents.map(_has_negative)):
+        return "directions"
+    return "hellinger" if is_dense(documents) else "lsa"
+
+
+def _has_negative(chunk: Chunk) -> bool:
+    return bool(np.any(chunk.values < 0))
 
 
 def choose_family(family: Any, documents: Documents) -> Any:
