@@ -180,7 +180,8 @@ def _read_array(archive: zipfile.ZipFile, name: str) -> Array:
             raise ValueError(f"{name} is not as long as its header says")
         array = np.empty(shape, dtype=dtype)
         _fill(file, array, name)
-    return array
+    # Compiled loops take the byte order of this machine.
+    return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
 
 
 def _fill(file: IO[bytes], array: Array, name: str) -> None:
