@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import gammaln, logsumexp
 
 from bursty.engines import Chunk
 from bursty.inference import heldout
@@ -157,3 +158,20 @@ def test_pseudo_documents_in_plain_python():
         np.testing.assert_allclose(compiled, plain, rtol=1e-9)
     later = heldout.pseudo_documents(params, 3, range(9, 12))
     np.testing.assert_array_equal(later.T, rows[0][1][2:])
+
+
+def test_a_word_with_many_tokens():
+    """One word 400 times, whose topics are tallied: the sum over all numbers of tokens of each topic is exact."""
+    n, word = 400, 1
+    first, second = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    inside = first + second <= n
+    m = np.stack([first[inside], second[inside], n - first[inside] - second[inside]])
+    s = BETA.sum(axis=0)[:, None]
+    terms = gammaln(n + 1) - gammaln(m + 1).sum(axis=0) + gammaln(ALPHA.sum()) - gammaln(ALPHA.sum() + n)
+    terms = terms + (gammaln(ALPHA[:, None] + m) - gammaln(ALPHA)[:, None]).sum(axis=0)
+    beta = BETA[word][:, None]
+    terms = terms + (gammaln(beta + m) - gammaln(beta) - gammaln(s + m) + gammaln(s)).sum(axis=0)
+    document = Chunk(sp.csr_array(([n], [word], [0, 1]), shape=(1, len(BETA)), dtype=np.int32))
+    found = heldout.left_to_right(document, MODELS["dcmlda"], 0, 400, 20)
+    assert n > gibbs_heldout.LARGE
+    np.testing.assert_allclose(found, logsumexp(terms), rtol=0.05)

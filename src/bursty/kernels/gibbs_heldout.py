@@ -21,6 +21,9 @@ from bursty.kernels.gibbs_dcmlda import above_floor, along_floor, along_table, r
 from bursty.kernels.gibbs_lda import find, from_prior, weigh
 from bursty.kernels.streams import WORD_ORDER
 
+#: A word with more tokens than this in a document has its topics counted.
+LARGE = 256
+
 
 @kernel
 def _shuffled_cells(indptr, counts, document, seed, key_of_document, cells):
@@ -69,11 +72,37 @@ def _along_the_word(left, mates, begin, end, topics, token, ratio):
 
 
 @kernel
+def _large_cells(indptr, counts, document, slots):
+    """Number the cells of a document with more than `LARGE` tokens, others get -1; gives how many there are."""
+    n_large = 0
+    for cell in range(indptr[document], indptr[document + 1]):
+        slots[cell - indptr[document]] = -1
+        if counts[cell] > LARGE:
+            slots[cell - indptr[document]] = n_large
+            n_large += 1
+    return n_large
+
+
+@kernel
+def _along_tally(left, tally, ratio):
+    """The topic at ``left`` along ``tally * ratio``."""
+    last = 0
+    for k in range(len(tally)):
+        if tally[k] > 0.0:
+            last = k
+            left -= tally[k] * ratio[k]
+            if left < 0.0:
+                break
+    return last
+
+
+@kernel
 def dcmlda(documents, urns, seed, n_particles, n_moves, out, start, stop):
     """Estimated log-likelihood of each document under DCMLDA.
 
     The sums have the three parts of `gibbs_dcmlda.sweep`; of a word's tokens so far (``mates``) each stands for
-    its topic, so that no table of the document's words and topics is needed.
+    its topic, so that no table of the document's words and topics is needed. Words with more than `LARGE` tokens
+    have a tally of topics instead: walking their tokens at each step would take quadratic time.
     """
     indptr, words, counts, first, keys = documents
     alpha, totals, floor, background, table_first, table_topics, table_values = urns
@@ -84,7 +113,8 @@ def dcmlda(documents, urns, seed, n_particles, n_moves, out, start, stop):
         begin, length = indptr[document], first[document + 1] - first[document]
         n_cells = indptr[document + 1] - begin
         cells, topics, mates = np.empty((3, length), dtype=np.int64)
-        cell_first, cell_end = np.empty((2, n_cells), dtype=np.int64)
+        cell_first, cell_end, slots = np.empty((3, n_cells), dtype=np.int64)
+        tallies = np.zeros((_large_cells(indptr, counts, document, slots), n_topics))
         sums = np.zeros(length)
         _shuffled_cells(indptr, counts, document, seed, keys[document], cells)
         _gather_cells(indptr, counts, document, cell_first)
@@ -92,6 +122,7 @@ def dcmlda(documents, urns, seed, n_particles, n_moves, out, start, stop):
             key, step = random.stream(seed, particle, keys[document])
             draw, rest = 0, 0.0
             n_k[:] = 0.0
+            tallies[:] = 0.0
             cell_end[:] = cell_first
             for k in range(n_topics):
                 ratio[k] = alpha[k] / totals[k]
@@ -108,22 +139,34 @@ def dcmlda(documents, urns, seed, n_particles, n_moves, out, start, stop):
                     if i < n:
                         rest += recount(topics[i], -1.0, n_k, alpha, totals, floor, ratio)
                     cell = cells[i]
+                    slot = slots[cell]
+                    if i < n and slot >= 0:
+                        tallies[slot, topics[i]] -= 1.0
                     word, own, own_end = words[begin + cell], cell_first[cell], cell_end[cell]
                     table, table_end = np.uint64(table_first[word]), np.uint64(table_first[word + 1])
-                    drawn = _of_the_word(mates, own, own_end, topics, i, ratio)
+                    if slot >= 0:
+                        drawn = 0.0
+                        for k in range(n_topics):
+                            drawn += tallies[slot, k] * ratio[k]
+                    else:
+                        drawn = _of_the_word(mates, own, own_end, topics, i, ratio)
                     above = above_floor(ratio, table_topics, table_values, table, table_end, weights, bounds)
                     total = drawn + above + rest * background[word]
                     if i == n:
                         sums[n] += total / (n + alpha_total)
                     left = total * random.uniform(np.uint64(key), np.uint64(step), draw)
                     draw += 1
-                    if left < drawn:
+                    if left < drawn and slot >= 0:
+                        topics[i] = _along_tally(left, tallies[slot], ratio)
+                    elif left < drawn:
                         topics[i] = _along_the_word(left, mates, own, own_end, topics, i, ratio)
                     elif left < drawn + above:
                         left -= drawn
                         topics[i] = along_table(left, table, table_end, table_topics, weights, bounds)
                     else:
                         topics[i] = along_floor((left - drawn - above) / background[word], ratio, floor)
+                    if slot >= 0:
+                        tallies[slot, topics[i]] += 1.0
                     rest += recount(topics[i], 1.0, n_k, alpha, totals, floor, ratio)
                 mates[cell_end[cells[n]]] = n
                 cell_end[cells[n]] += 1
