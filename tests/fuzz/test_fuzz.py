@@ -9,7 +9,6 @@ import os
 import time
 
 import pytest
-
 from benchmarks.fuzz import run, targets
 
 pytestmark = [
