@@ -24,16 +24,17 @@ Array = np.ndarray[Any, Any]
 #: least twice); the run whose documents lie nearest their centres is kept.
 KMEANS_RUNS = 10
 KMEANS_WORK = 1e8
-#: Runs of k-means in the space of a start, and the dimensions of that space (more where there are more clusters).
+#: Runs of k-means in the space of a start, and the dimensions of that space (more where there are more clusters). With
+#: hundreds of clusters there are fewer runs (about so many points times dimensions times clusters in a step of all).
 SPACE_RUNS = 30
+LEAST_RUNS = 5
+SPACE_WORK = 1e9
 SPACE_RANK = 50
 #: Where there are several starts: short runs of EM that each is the best of, and their steps. On large corpora
 #: there are fewer of them (about so many non-zeros times components in all).
 SHORT_RUNS = 20
 SHORT_STEPS = 10
 SHORT_WORK = 1e8
-#: Of rows as they are: about so many numbers times components in all runs (a step of each).
-OWN_WORK = 5e8
 #: A document's own cluster gets this much of it at the start, all components share the rest.
 CONFIDENCE = 0.9
 
@@ -78,10 +79,10 @@ def _in_space(problem: Problem, kind: str, rng: np.random.Generator) -> State:
     likelihood after a short EM (Biernacki, Celeux and Govaert 2003).
     """
     if problem.n_starts == 1:
-        n_runs = SPACE_RUNS
-        if kind == "directions":
-            n_points = min(problem.documents.n_documents, points.SAMPLE)
-            n_runs = int(np.clip(OWN_WORK / (n_points * problem.documents.n_words * problem.n_components), 3, n_runs))
+        documents, n_components = problem.documents, problem.n_components
+        width = documents.n_words if kind == "directions" else max(SPACE_RANK, n_components)
+        work = min(documents.n_documents, points.SAMPLE) * width * n_components
+        n_runs = int(np.clip(SPACE_WORK / work, LEAST_RUNS, SPACE_RUNS))
         return _from_kmeans(problem, kind, rng, n_runs, points.MAX_ITER)
     work = problem.documents.n_cells * problem.n_components * SHORT_STEPS
     n_candidates = int(np.clip(SHORT_WORK / work, 1, SHORT_RUNS))
