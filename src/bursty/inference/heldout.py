@@ -42,9 +42,9 @@ class ShortChains:
     first; several short chains explore more than a long one with the same number of sweeps.
     """
 
-    n_chains: int = 8
-    burn_in: int = 6
-    n_samples: int = 4
+    n_chains: int = 16
+    burn_in: int = 2
+    n_samples: int = 3
 
 
 def mixtures(chunk: Chunk, model: Topics, seed: int, chains: ShortChains) -> Array:

@@ -35,8 +35,8 @@ def document_completion(
 
     Notes
     -----
-    A topic model infers the topics of the observed tokens with its parameters fixed, by 8 independent Gibbs chains of 6
-    sweeps that are discarded and 4 that count. For each of these 32 samples,
+    A topic model infers the topics of the observed tokens with its parameters fixed, by 16 independent Gibbs chains of
+    2 sweeps that are discarded and 3 that count. For each of these 48 samples,
 
     ``p(w | d) = sum_k (n_dk + alpha_k) / (n_d + sum_k alpha_k) * p(w | d, k)``
 

@@ -29,6 +29,8 @@ Array = np.ndarray[Any, Any]
 
 # A chain starts from so many sweeps of LDA with this beta.
 _START_SWEEPS, _START_BETA = 20, 0.1
+# Blocks of tokens are moved before one sweep in so many: a move takes as long as two to ten sweeps.
+_MOVES = 20
 
 
 @storable("DCMLDAStatistics", **STORED, words=part(Levels, items="n_words*K", K=1))
@@ -101,9 +103,11 @@ def sweeps(
     numbers: range,
     learn: bool,
 ) -> tuple[Array, DCMLDAStatistics]:
-    """New topics of a chunk's tokens after a move of blocks and sweeps of these numbers, and their statistics."""
-    state = params.move_blocks(State(Tokens.numbered(chunk, offset), topics), seed, numbers.start)
+    """New topics of a chunk's tokens after sweeps of these numbers, and their statistics."""
+    state = State(Tokens.numbered(chunk, offset), topics)
     for number in numbers:
+        if number % _MOVES == 0:
+            state = params.move_blocks(state, seed, number)
         state = params.sweep(state, seed, number)
     total = float(log_joint(state, params).sum())
     return state.topics, statistics(state, params.n_topics, total, learn)
