@@ -312,7 +312,7 @@ def test_empty_and_short_documents(corpus):
     mean = model.alpha_ @ model.components_ / model.alpha_.sum()
     np.testing.assert_allclose(scores[151], np.log(mean[0]), rtol=1e-10)
     assert np.isfinite(model.perplexity(counts[151:]))
-    with pytest.raises(ValueError, match="these documents have none"):
+    with pytest.raises(ValueError, match="these documents have no words"):
         model.perplexity(counts[150:151])
 
 
