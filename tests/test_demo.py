@@ -24,10 +24,10 @@ def test_demo_tells_its_story_and_names_its_reports(few_speeches, tmp_path, caps
     demo.main(tmp_path / "new" / "folder")
     out = " ".join(capsys.readouterr().out.split())
     assert "40 State of the Union addresses" in out
-    assert re.search(r"Best: E?DCM, \d+% less surprised", out)
+    assert re.search(r"Best: E?DCM, with \d+% lower perplexity", out)
     assert "found by EM with annealing" in out
     assert "found by DCMLDA" in out
-    assert "What has gone:" in out
+    assert "Largest decline:" in out
     for name in ("clusters", "topics"):
         path = tmp_path / "new" / "folder" / f"{name}.html"
         assert f"to open in a browser: {path}" in out

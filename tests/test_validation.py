@@ -16,8 +16,8 @@ from bursty.validation import check_counts
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        ([[1, 2], [0, -3]], r"row 1, column 1 holds -3.*below zero"),
-        ([[1, 2], [0.5, 3]], r"row 1, column 0 holds 0.5, which is not a whole number.*raw counts"),
+        ([[1, 2], [0, -3]], r"row 1, column 1 holds -3.*negative"),
+        ([[1, 2], [0.5, 3]], r"row 1, column 0 holds 0.5, which is not an integer.*raw counts"),
         ([[1, np.nan]], r"contains NaN: row 0, column 1"),
         ([[1, np.inf]], r"contains infinity: row 0, column 1"),
         ([1, 2, 3], r"Expected 2D array, got a 1D array"),
@@ -48,7 +48,7 @@ def test_every_document_empty():
     ("weights", "message"),
     [
         ([1.0], "1 values for 2 documents"),
-        ([1, -1], "not negative"),
+        ([1, -1], "non-negative"),
         ([0, 0], "zero for every"),
         ([np.nan, 1], "finite"),
     ],

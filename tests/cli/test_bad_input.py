@@ -108,7 +108,7 @@ def test_a_model_of_another_kind(bench):
     assert complains(bench("classify", "evaluate", "about", "mails"), "is a DCMLDA, a model of topics")
     assert complains(bench("evaluate", "about", "mails"), "is a DCMLDA, a model of topics")
     bench("import", "mails", "-o", "mails.bcorpus")
-    assert complains(bench("infer", "mails.bcorpus", "mails"), "it holds a 'corpus'")
+    assert complains(bench("infer", "mails.bcorpus", "mails"), "it is a file of kind 'corpus'")
     assert complains(bench("cluster", "found/model.bursty"), "is a saved model, not documents")
     corpus = bursty.read_corpus(bench.folder / "mails")
     bursty.save(bursty.families.DCM().fit(corpus), bench.folder / "dcm.bursty")

@@ -229,7 +229,7 @@ def test_every_document_is_as_likely_to_be_in_the_test_part():
         ({"labels": None, "label_matrix": 2 * np.eye(4)}, "only 0 and 1"),
         ({"metadata": {"year": [1]}}, "'year' of shape"),
         ({"counts": np.array([[1, -1, 0]] * 4)}, "row 0, column 1 holds -1"),
-        ({"counts": np.array([[1, 0.5, 0]] * 4)}, "not a whole number"),
+        ({"counts": np.array([[1, 0.5, 0]] * 4)}, "not an integer"),
     ],
 )
 def test_what_does_not_fit_is_refused(changes, message):

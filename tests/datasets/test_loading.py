@@ -67,7 +67,7 @@ def test_a_file_in_the_data_folder(tmp_path, monkeypatch):
 def test_the_number_of_documents_is_checked(tmp_path, monkeypatch):
     register(monkeypatch, documents=3)
     (tmp_path / "data" / "tiny.jsonl").write_text(ROWS)
-    with pytest.raises(ValueError, match="gave 2 documents where tiny has 3"):
+    with pytest.raises(ValueError, match="has 2 documents, but tiny should have 3"):
         datasets.load("tiny")
     assert len(datasets.load("tiny", verify=False)) == 2
 
@@ -78,7 +78,7 @@ def test_the_checksum_is_checked(tmp_path, monkeypatch):
     path.write_text(ROWS)
     assert len(datasets.load("tiny")) == 2
     path.write_text(ROWS.replace("aa", "cc"))
-    with pytest.raises(ValueError, match=r"tiny\.jsonl is not the file known as tiny: its SHA-256"):
+    with pytest.raises(ValueError, match=r"tiny\.jsonl is not the expected file of tiny: its SHA-256"):
         datasets.load("tiny")
     assert len(datasets.load("tiny", verify=False)) == 2
 
@@ -97,7 +97,7 @@ def test_offline_says_what_to_do(monkeypatch):
 
 
 def test_a_set_without_a_public_home_says_where_it_comes_from():
-    with pytest.raises(datasets.DatasetUnavailable, match=r"Elkan \(2006\), rebuilt.*no public address"):
+    with pytest.raises(datasets.DatasetUnavailable, match=r"Elkan \(2006\), rebuilt.*not publicly available"):
         datasets.load("nips391")
 
 
@@ -108,9 +108,9 @@ def test_a_file_that_must_lie_beside(tmp_path):
 
 
 def test_unknown_names_and_options(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match=r"no corpus is called 'clasic400'; did you mean 'classic400'"):
+    with pytest.raises(ValueError, match=r"there is no corpus 'clasic400'; did you mean 'classic400'"):
         datasets.load("clasic400")
-    with pytest.raises(ValueError, match="there are classic400, nips391"):
+    with pytest.raises(ValueError, match="the corpora are classic400, nips391"):
         datasets.load("?")
     with pytest.raises(TypeError, match=r"'classic400' has no option 'min_df'; it takes none"):
         datasets.load("classic400", min_df=2)

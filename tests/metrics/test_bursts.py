@@ -139,7 +139,7 @@ def test_errors(options, message):
 def test_counts_are_checked(measure):
     with pytest.raises(ValueError, match="row 0, column 1"):
         measure([[1, -1]])
-    with pytest.raises(ValueError, match="not a whole number"):
+    with pytest.raises(ValueError, match="not an integer"):
         measure([[1, 0.5]])
 
 

@@ -26,7 +26,7 @@ def fit(X=((1, 0), (0, 1)), y=("a", "b"), **parameters):
         ({"y": None}, r"requires y to be passed"),
         ({"X": [[1, -1], [0, 1]]}, r"Negative values.*row 0, column 1 holds -1"),
         ({"X": [[1, np.nan], [0, 1]]}, r"contains NaN: row 0, column 1"),
-        ({"X": [[1, 0.5], [0, 1]]}, r"row 0, column 1 holds 0.5, which is not a whole number"),
+        ({"X": [[1, 0.5], [0, 1]]}, r"row 0, column 1 holds 0.5, which is not an integer"),
         ({"X": [[0, 0], [0, 0]]}, r"every document is empty"),
         ({"family": "poisson"}, r"family must be one of .*'dcm'.* or a family estimator"),
         ({"transform": "sqrt"}, r'transform must be None, "log" or "tfidf"'),
@@ -64,7 +64,7 @@ def test_bad_sample_weight(classed):
     X, y = classed
     for weights, message in (
         (np.ones(3), "3 values for 90"),
-        (-np.ones(90), "not negative"),
+        (-np.ones(90), "non-negative"),
         ((y == 0) * 1.0, "one class"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -221,7 +221,7 @@ def declared(k=2, **values):
         (declared(), None),
         (declared(a=np.ones(2)), None),
         (declared(b=np.array([0, 1, 1])), None),
-        (declared(a=np.ones(3)), r"it.n has 2 values where 3 belong"),
+        (declared(a=np.ones(3)), r"it.n has 2 values instead of 3"),
         (declared(a=np.array([1.0, 1.5])), "it.a has values above"),
         (declared(a=np.array([1.0, -0.5])), "it.a has values below 0"),
         (declared(a=np.array([1.0, np.nan])), "it.a has values that are not finite"),
@@ -230,9 +230,9 @@ def declared(k=2, **values):
         (declared(a=np.ones((2, 1))), "2 dimensions instead of 1"),
         (declared(b=np.array([0, 2])), "it.b has values above"),
         (declared(b=np.array([-1])), "it.b has values below"),
-        (declared(b=np.array([0.0])), "array of float64"),
+        (declared(b=np.array([0.0])), "array of unexpected type float64"),
         (declared(n=True), "it.n is not an integer"),
-        (declared(c=np.zeros(5, dtype=int)), r"5 values where 6 belong \(n_words\*K\)"),
+        (declared(c=np.zeros(5, dtype=int)), r"5 values instead of 6 \(n_words\*K\)"),
     ],
 )
 def test_rules(value, message):
@@ -251,7 +251,7 @@ def test_parts_inherit_the_sizes_they_are_given():
     sizes = {"n_words": 3, "M": 2}
     check(outer(), sizes)
     for values, message in (
-        ({"inner": declared(3)}, r"it.inner.a has 3 values where 2 belong"),
+        ({"inner": declared(3)}, r"it.inner.a has 3 values instead of 2"),
         ({"inner": 7}, "it.inner is of type int"),
         ({"more": [declared()]}, "it.more has 1 values where 2 belong"),
         ({"more": [declared(), declared(1)]}, r"it.more\[1\].a has 1 values"),
@@ -265,5 +265,5 @@ def test_parts_inherit_the_sizes_they_are_given():
 
 
 def test_a_name_belongs_to_one_class():
-    with pytest.raises(ValueError, match="is stored under the name"):
+    with pytest.raises(ValueError, match="is already used by"):
         storable("Mixture")(Toy)

@@ -111,7 +111,7 @@ def test_sizes_that_do_not_fit(name, tmp_path):
     field = next(iter(vars(part)))
     vars(part)[field] = np.vstack([vars(part)[field]] * 2)
     write_tree(path, "model", tree, stored_classes())
-    with pytest.raises(ValueError, match=r"belong|dimensions"):
+    with pytest.raises(ValueError, match=r"instead of|dimensions"):
         bursty.load(path)
 
 

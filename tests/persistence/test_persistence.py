@@ -218,7 +218,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
 
 def test_a_corpus_is_not_a_model(tmp_path):
     path = make_models.corpus().save(tmp_path / "documents.bcorpus")
-    with pytest.raises(ValueError, match=r"documents\.bcorpus is not .* model file: it holds a 'corpus'"):
+    with pytest.raises(ValueError, match=r"documents\.bcorpus is not .* model file: it is a file of kind 'corpus'"):
         bursty.load(path)
     with pytest.raises(FileNotFoundError):
         bursty.load(tmp_path / "nothing.bursty")
@@ -233,6 +233,6 @@ def test_loading_needs_no_training_code_and_imports_nothing_by_name(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in parts.items():
             archive.writestr(name, text if name == "manifest.json" else data)
-    with pytest.raises(ValueError, match="'antigravity', which this bursty does not know"):
+    with pytest.raises(ValueError, match="'antigravity', which is unknown"):
         bursty.load(path)
     assert "antigravity" not in sys.modules

@@ -83,7 +83,7 @@ def test_count_probabilities_leaves_out_zeros_and_names_groups(corpus):
     np.testing.assert_array_equal(shown, expected > 0)
     np.testing.assert_array_equal(line.get_ydata()[shown], expected[expected > 0])
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["common (data)", "rare (data)"]
-    with pytest.raises(TypeError, match="counted already take no max_count"):
+    with pytest.raises(TypeError, match="do not apply to computed curves: max_count"):
         plot.count_probabilities(curves, max_count=3)
 
 
@@ -111,11 +111,11 @@ def test_simplex_takes_a_fitted_family_and_refuses_others(corpus):
     assert np.sum(shown) == pytest.approx(1.0)
     with pytest.raises(ValueError, match="fitted on 40"):
         plot.simplex(families.DCM().fit(corpus))
-    with pytest.raises(ValueError, match="three parameters above 0"):
+    with pytest.raises(ValueError, match="three positive parameters"):
         plot.simplex([0.2, 0.8])
     with pytest.raises(ValueError, match="family must be one of"):
         plot.simplex([1, 1, 1], family="gamma")
-    with pytest.raises(ValueError, match="whole number of words"):
+    with pytest.raises(ValueError, match="positive integer"):
         plot.simplex([1, 1, 1], 0)
 
 
@@ -167,14 +167,14 @@ def test_cluster_sizes_are_sorted_and_told_by_words(mixture, corpus):
     best = np.argsort(-mixture.sizes_, kind="stable")[0]
     assert ax.texts[0].get_text() == ", ".join(mixture.top_words(2)[best])
     assert names(plot.cluster_sizes([3, 3, 1]).yaxis) == ["cluster 3", "cluster 1"]
-    with pytest.raises(ValueError, match="one label a document"):
+    with pytest.raises(ValueError, match="one label per document"):
         plot.cluster_sizes(np.zeros((2, 2)))
 
 
 def test_words_without_names_are_not_passed_off_as_words(corpus):
     unnamed = Mixture(2, random_state=0).fit(Corpus(corpus.counts))
     assert all(name.startswith("word no. ") for name in names(plot.cluster_words(unnamed, 0).yaxis))
-    with pytest.raises(ValueError, match="cluster must be a whole number from 0 to 1, not 2"):
+    with pytest.raises(ValueError, match="cluster must be an integer from 0 to 1, not 2"):
         plot.cluster_words(unnamed, 2)
 
 
@@ -209,7 +209,7 @@ def test_topic_words_and_topics_over_time(topics):
     shares = np.array([topics.doc_topic_[years == year, 2].mean() for year in range(8)])
     expected = [shares[max(0, i - 1) : i + 2].mean() for i in range(8)]
     np.testing.assert_allclose(line, expected)
-    with pytest.raises(ValueError, match="topic must be a whole number from 0 to 2, not 3"):
+    with pytest.raises(ValueError, match="topic must be an integer from 0 to 2, not 3"):
         plot.topic_words(topics, 3)
 
 
@@ -217,8 +217,8 @@ def test_likelihoods_mark_the_choice():
     selection = Selection("heldout", np.array([1, 2, 3]), np.array([-3.0, -1.0, -2.0]), np.full(3, 0.1), 2)
     ax = plot.likelihoods(selection)
     assert ax.texts[0].get_text() == "chosen: 2"
-    assert ax.get_ylabel() == "held-out log-likelihood of a document"
-    with pytest.raises(ValueError, match="one score for each number"):
+    assert ax.get_ylabel() == "held-out log-likelihood per document"
+    with pytest.raises(ValueError, match="one score per number of components"):
         plot.likelihoods({"a": ([1, 2], [0.0])})
     with pytest.raises(TypeError, match="select_components"):
         plot.likelihoods(None)
@@ -240,7 +240,7 @@ def test_reliability_of_two_models_in_one_plot():
     ax = plot.reliability([0, 1], table, label="one")
     plot.reliability([0, 0], table, [0, 1], label="two", ax=ax)
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts == ["as sure as right", "one: off by 0.150 on average", "two: off by 0.450 on average"]
+    assert texts == ["perfect calibration", "one: calibration error 0.150", "two: calibration error 0.450"]
 
 
 def test_labels_are_cut_and_are_no_mathematics():

@@ -225,7 +225,7 @@ def test_word_lookup(browser, pages, corpus):
     page.find("#word-suggestions button").click()
     assert page.find("#word-answer strong").text == page.find("#word").get_attribute("value")
     page.type("#word", "zzz")
-    page.until(lambda: "No word here" in page.find("#word-answer").text)
+    page.until(lambda: "No matching words" in page.find("#word-answer").text)
     assert page.complaints() == []
 
 

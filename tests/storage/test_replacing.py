@@ -148,6 +148,6 @@ def test_a_folder_that_cannot_be_swapped_keeps_what_is_in_it(tmp_path, monkeypat
     assert sorted(os.listdir(path)) == ["a", "b", "c"]
     (path / "b").unlink()
     (path / "b").mkdir()
-    with pytest.raises(IsADirectoryError, match="is a folder, where a file is to be written"):
+    with pytest.raises(IsADirectoryError, match="is a folder, but a file is to be written there"):
         put_folder(path, "three", keep=True)
     assert content(path) == dict.fromkeys("ac", "two")

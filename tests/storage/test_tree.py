@@ -145,7 +145,7 @@ def test_what_cannot_be_kept_is_named(tmp_path):
             write_tree(path, "test", tree, CLASSES)
     with pytest.raises(TypeError, match="Pair"):
         write_tree(path, "test", Pair(1))
-    with pytest.raises(ValueError, match="keep long lists as arrays"):
+    with pytest.raises(ValueError, match="store long lists as arrays"):
         write_tree(path, "test", ["x" * 1000] * 20_000)
     assert read_tree(path, "test") == [1]
     assert os.listdir(tmp_path) == ["tree.bursty"]
@@ -211,7 +211,7 @@ def test_a_later_version_is_said_to_be_one(tmp_path):
         manifest = json.loads(archive.read("manifest.json"))
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("manifest.json", json.dumps(manifest | {"version": 99}))
-    with pytest.raises(ValueError, match="format version 99, and this bursty reads 1"):
+    with pytest.raises(ValueError, match="format version 99, but this bursty reads 1"):
         read_tree(path, "test")
 
 

@@ -10,7 +10,15 @@ import scipy.sparse as sp
 
 @dataclasses.dataclass(frozen=True)
 class Description:
-    """Summary statistics of a corpus, as returned by `Corpus.describe`."""
+    """Summary statistics of a corpus, as returned by `Corpus.describe`.
+
+    Examples
+    --------
+    >>> from bursty import Corpus
+    >>> about = Corpus([[2, 0, 1], [0, 3, 0]], labels=["wet", "dry"]).describe()
+    >>> about.tokens, about.burstiness, about.classes
+    (6, 2.0, 2)
+    """
 
     documents: int
     words: int

@@ -130,9 +130,17 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
 
     Examples
     --------
-    >>> corpus = read_corpus("mails/")                                    # doctest: +SKIP
-    >>> corpus = read_corpus("papers.tsv.xz", text=["title", "abstract"]) # doctest: +SKIP
-    >>> corpus = read_corpus("docword.kos.txt.gz")                        # doctest: +SKIP
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bursty import read_corpus
+    >>> path = Path(tempfile.mkdtemp()) / "notes.csv"
+    >>> _ = path.write_text("text,label\\nrain and more rain,wet\\nsun and wind,dry\\n")
+    >>> read_corpus(path, stop_words=["and"])
+    <Corpus 2 documents x 4 words, 5 tokens, 2 classes>
+
+    >>> corpus = read_corpus("mails/")  # doctest: +SKIP
+    >>> corpus = read_corpus("papers.tsv.xz", text=["title", "abstract"])  # doctest: +SKIP
+    >>> corpus = read_corpus("docword.kos.txt.gz")  # doctest: +SKIP
     """
     path = Path(path)
     if not path.exists():
@@ -161,6 +169,16 @@ def read_parts(
     Tables (CSV, TSV, JSON lines, Parquet) are read twice, first for the vocabulary and then for the counts, with one
     part in memory at a time; other formats are read as a whole and then split. The options are those of `read_corpus`,
     and the parts together equal its result.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bursty.corpus import read_parts
+    >>> path = Path(tempfile.mkdtemp()) / "notes.csv"
+    >>> _ = path.write_text("text\\nrain and more rain\\nsun and wind\\nmore sun\\n")
+    >>> [(len(part), part.n_words) for part in read_parts(path, size=2)]
+    [(2, 5), (1, 5)]
     """
     limit = options.pop("max_memory", None)
     parts = _parts(Path(path), format, size, options)

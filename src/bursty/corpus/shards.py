@@ -57,6 +57,16 @@ class ShardedCorpus:
 
     It has the attributes of a `Corpus`; those with one row per document (`counts`, `labels`, `ids`, `metadata`) are
     read into memory as a whole on each access. `parts` yields the shards one at a time.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bursty import Corpus
+    >>> from bursty.corpus import ShardedCorpus, write_shards
+    >>> path = f"{tempfile.mkdtemp()}/notes.bshards"
+    >>> _ = write_shards(path, Corpus([[2, 0, 1], [0, 3, 0]]))
+    >>> ShardedCorpus(path)
+    <ShardedCorpus 2 documents x 3 words, 6 tokens, 1 shard>
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -253,6 +263,15 @@ def write_shards(path: str | Path, corpora: Corpus | Iterable[Corpus]) -> Sharde
         then an existing folder of shards is left unchanged.
     corpora : Corpus or iterable of Corpus
         Parts of one corpus, in order, with the same vocabulary and label names.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bursty import Corpus
+    >>> from bursty.corpus import write_shards
+    >>> first, second = Corpus([[2, 0, 1]]), Corpus([[0, 3, 0]])
+    >>> len(write_shards(f"{tempfile.mkdtemp()}/notes.bshards", [first, second]))
+    2
     """
     path = Path(path)
     if not path.suffix:

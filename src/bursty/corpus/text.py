@@ -58,6 +58,13 @@ class TextOptions:
         Number of most common words to drop; [Madsen2005] drops 500.
     keep_texts : bool
         Whether to keep the texts, compressed (`Corpus.texts`), so that reports can show excerpts.
+
+    Examples
+    --------
+    >>> from bursty.corpus import TextOptions
+    >>> tokenise = TextOptions(stop_words=["the"], ngram_range=(1, 2)).build_analyzer()
+    >>> tokenise("The rain, the wind")
+    ['rain', 'wind', 'rain wind']
     """
 
     lowercase: bool = True
@@ -217,9 +224,28 @@ class CountBuilder:
 
 
 def count_texts(texts: Iterable[str], **options: Any) -> tuple[sp.csr_array, Array]:
-    """Counts and vocabulary of texts; the options are those of `TextOptions`.
+    """Count the words of texts.
 
-    The texts may be a generator: they are consumed one block at a time.
+    Parameters
+    ----------
+    texts : iterable of str
+        One text per document. It may be a generator, which is consumed one block at a time.
+    **options
+        What counts as a word; see `TextOptions`.
+
+    Returns
+    -------
+    counts : csr_array of shape (n_documents, n_words)
+    vocabulary : ndarray of shape (n_words,)
+
+    Examples
+    --------
+    >>> from bursty.corpus import count_texts
+    >>> counts, vocabulary = count_texts(["to be or not to be", "to sleep"])
+    >>> vocabulary.tolist()
+    ['be', 'not', 'or', 'sleep', 'to']
+    >>> counts.toarray().tolist()
+    [[2, 1, 1, 0, 2], [0, 0, 0, 1, 1]]
     """
     builder = CountBuilder(TextOptions(**options))
     for text in texts:

@@ -1,8 +1,7 @@
-"""Corpora by name, and corpora made to order.
+"""Named corpora, and synthetic corpora.
 
-`load` finds a collection under the folder that the environment variable ``BURSTY_DATA`` names, or downloads
-it from its public home where it has one; `names` lists them. `make_yu2010` and `make_bursty_mixture` draw
-documents whose truth is known.
+`load` finds a collection in the folder given by the environment variable ``BURSTY_DATA``, or downloads it if it is
+publicly available; `names` lists them. `make_yu2010` and `make_bursty_mixture` generate documents from known truth.
 
 This folder may import `bursty.corpus` and `bursty.validation`.
 """

@@ -1,4 +1,4 @@
-"""Collections that come as tables of counts."""
+"""Collections published as tables of counts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from bursty.corpus import Corpus, read_corpus
 def load_classic400(path: Path) -> Corpus:
     """Abstracts on medicine, information science and aeronautics, in 3 classes ([Elkan2006] Table 1).
 
-    Which number is which class follows from the confusion matrices of [Elkan2006] Table 2 and the class sizes
-    only for Cranfield (200 documents), so the classes keep their numbers.
+    The confusion matrices of [Elkan2006] Table 2 and the class sizes identify only Cranfield (200 documents), so the
+    classes keep their numbers.
     """
     return read_corpus(path)
 
@@ -29,11 +29,11 @@ def load_zhong15(path: Path, *, filter: str | None = "published") -> Corpus:
     path : Path
         The .mat file, named after the collection.
     filter : "published", "stated" or None
-        The rule that [Elkan2006] section 5 states leaves out words in one document only and words in more
-        than half of all documents; documents without a word go too. It gives the published number of words
-        for every collection but la12, where it gives 21,596. The 11,231 that are published are exactly the words
-        with ten tokens or more, so "published" takes those for la12. None leaves everything in: the published
-        mean lengths are those of the collections before any filter.
+        The rule stated in [Elkan2006] section 5 drops words that occur in only one document or in more than half of
+        all documents, and then documents without words. It gives the published number of words for every collection
+        but la12, where it gives 21,596. The published 11,231 are exactly the words with at least ten tokens, so
+        "published" takes those for la12. None drops nothing: the published mean lengths are those of the unfiltered
+        collections.
     """
     if filter not in ("published", "stated", None):
         raise ValueError(f"filter={filter!r} must be 'published', 'stated' or None")

@@ -1,4 +1,4 @@
-"""Where the files of a collection are: under ``BURSTY_DATA``, in the cache, or at a public address."""
+"""Location of the files of a collection: under ``BURSTY_DATA``, in the cache, or at a public address."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ VARIABLE = "BURSTY_DATA"
 
 
 class DatasetUnavailable(OSError):
-    """A collection is neither on this machine nor to be had; the message says what to do."""
+    """Raised if a collection is not on this machine and cannot be downloaded; the message says what to do."""
 
 
 def find(entry: Entry) -> tuple[Path, File]:
-    """The main file of a collection: one that is there, or one downloaded now."""
+    """The main file of a collection, downloaded if necessary."""
     for folder in _folders():
         for file in entry.files:
             if (folder / file.path).exists():
@@ -26,13 +26,13 @@ def find(entry: Entry) -> tuple[Path, File]:
     for download in entry.downloads:
         try:
             return fetch(download), File(download.path)
-        except Exception as error:  # every transport has errors of its own; all mean "not from there"
+        except Exception as error:  # each transport has its own errors; all mean that this source failed
             errors.append(f"{download.url}: {type(error).__name__}: {error}")
     raise DatasetUnavailable(_what_to_do(entry, errors))
 
 
 def find_beside(entry: Entry, main: Path) -> list[Path]:
-    """The other files of a collection, which must lie where the main one lies."""
+    """The other files of a collection, which must be beside the main one."""
     paths = [main.parent / file.path for file in entry.beside]
     for path in paths:
         if not path.exists():
@@ -41,7 +41,7 @@ def find_beside(entry: Entry, main: Path) -> list[Path]:
 
 
 def fetch(download: Download) -> Path:
-    """Download to the cache, with a progress bar on stderr, and check the checksum where one is known."""
+    """Download to the cache, with a progress bar on stderr, and verify the checksum if it is known."""
     import pooch
 
     target = _cache() / download.path
@@ -56,15 +56,15 @@ def fetch(download: Download) -> Path:
 
 
 def check_sha256(path: Path, file: File, name: str) -> None:
-    """Refuse a file that is not the one that is known under its name."""
+    """Raise an error if a file does not have its known checksum."""
     if file.sha256 is None or not path.is_file():
         return
     with open(path, "rb") as stream:
         found = hashlib.file_digest(stream, "sha256").hexdigest()
     if found != file.sha256:
         raise ValueError(
-            f"{path} is not the file known as {name}: its SHA-256 is {found}, not {file.sha256}. "
-            "It may be damaged or another version; pass verify=False to read it all the same"
+            f"{path} is not the expected file of {name}: its SHA-256 is {found}, not {file.sha256}. "
+            "It may be damaged or another version; pass verify=False to read it anyway"
         )
 
 
@@ -87,7 +87,7 @@ def _what_to_do(entry: Entry, errors: list[str]) -> str:
     if errors:
         reason = "it could not be downloaded (" + "; ".join(errors) + ")"
     else:
-        reason = "it has no public address from which bursty could download it"
+        reason = "it is not publicly available for download"
     return (
         f"the corpus {entry.name!r} ({entry.origin}) is not on this machine, and {reason}. "
         f"Put {files}{also} into a folder and set the environment variable {VARIABLE} to it ({where})"
@@ -95,7 +95,7 @@ def _what_to_do(entry: Entry, errors: list[str]) -> str:
 
 
 class _Progress:
-    """What pooch asks of a progress bar, shown by rich."""
+    """Progress bar for pooch, drawn by rich."""
 
     def __init__(self, name: str) -> None:
         self.total = 0
@@ -104,7 +104,7 @@ class _Progress:
         self._task: Any = None
 
     def update(self, n_bytes: int) -> None:
-        """So many bytes more."""
+        """Advance by a number of bytes."""
         if self._bar is None:
             from rich.console import Console
             from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
@@ -116,11 +116,11 @@ class _Progress:
         self._bar.update(self._task, advance=n_bytes)
 
     def reset(self) -> None:
-        """Back to nothing."""
+        """Reset the bar."""
         if self._bar is not None:
             self._bar.reset(self._task)
 
     def close(self) -> None:
-        """Leave the bar as it is."""
+        """Close the bar."""
         if self._bar is not None:
             self._bar.stop()

@@ -1,4 +1,4 @@
-"""Corpora made to order, with the truth beside them."""
+"""Synthetic corpora with known parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Yu2010Truth:
-    """What `make_yu2010` drew from: which words tell the clusters apart, and the probabilities.
+    """Parameters used by `make_yu2010`: the discriminative words, and the probabilities.
 
     | name | shape |
     |---|---|
@@ -33,12 +33,12 @@ class Yu2010Truth:
 
 @dataclass(frozen=True)
 class MixtureTruth:
-    """What `make_bursty_mixture` drew from.
+    """Parameters used by `make_bursty_mixture`.
 
     | name | shape |
     |---|---|
-    | `alpha` | components x words: the Dirichlet parameters of each component |
-    | `weights` | components: their shares |
+    | `alpha` | components x words: Dirichlet parameters of each component |
+    | `weights` | components: mixture weights |
     """
 
     alpha: Array
@@ -48,15 +48,22 @@ class MixtureTruth:
 def make_yu2010(random_state: Any = None) -> tuple[Corpus, Yu2010Truth]:
     """The synthetic collection of [Yu2010] section 6.2: 300 documents, 1,000 words, 3 clusters of 100.
 
-    Each document has 100 tokens of the first 50 words, drawn from the multinomial of its cluster, and 100
-    tokens of the other 950 words, drawn from a multinomial that all clusters share. The paper chooses the
-    four multinomials at random and does not say how; here each is uniform over the simplex.
+    Each document has 100 tokens of the first 50 words, drawn from the multinomial of its cluster, and 100 tokens of the
+    other 950 words, drawn from a multinomial common to all clusters. The paper does not say how the four multinomials
+    are chosen at random; here each is uniform over the simplex.
 
     Returns
     -------
     corpus : Corpus
         Its labels are the clusters.
     truth : Yu2010Truth
+
+    Examples
+    --------
+    >>> from bursty.datasets import make_yu2010
+    >>> corpus, truth = make_yu2010(random_state=0)
+    >>> corpus.counts.shape, int(truth.discriminative.sum())
+    ((300, 1000), 50)
     """
     rng = as_generator(random_state)
     n_clusters, per_cluster, n_words, n_discriminative, length = 3, 100, 1_000, 50, 100
@@ -80,36 +87,43 @@ def make_bursty_mixture(
     concentration: float = 0.1,
     random_state: Any = None,
 ) -> tuple[Corpus, MixtureTruth]:
-    """Documents of a mixture of DCM distributions.
+    """Generate documents from a mixture of DCM distributions.
 
-    A component is drawn for each document with equal shares, a length from a Poisson distribution (1 at
-    least), and the tokens one by one from the component's Polya urn: token i is a copy of an earlier token of
-    the document with probability i / (s + i), and fresh from the component's mean otherwise. That is the DCM
-    exactly, in time proportional to the number of tokens.
+    For each document a component is drawn uniformly, a length from a Poisson distribution (at least 1), and the tokens
+    one by one from the component's Polya urn: token i is a copy of an earlier token of the document with probability
+    i / (s + i), and a new draw from the component's mean otherwise. This samples the DCM exactly, in time proportional
+    to the number of tokens.
 
     Parameters
     ----------
     n_documents, n_words, n_components : int
-        Sizes.
+        Numbers of documents, words and components.
     mean_length : float
-        Mean number of tokens of a document.
-    s : float or one a component
-        Sum of the Dirichlet parameters: the smaller, the burstier; the larger, the nearer to a multinomial.
+        Mean number of tokens per document.
+    s : float or array-like of shape (n_components,)
+        Sum of the Dirichlet parameters: the smaller, the burstier; the larger, the closer to a multinomial.
     concentration : float
-        Of the Dirichlet from which the mean of each component is drawn: the smaller, the fewer words a
-        component uses and the further the components are apart.
+        Concentration of the Dirichlet prior of each component's mean: the smaller, the fewer words a component uses,
+        and the better the components are separated.
     random_state : int, numpy Generator or RandomState, optional
-        Same state, same corpus.
+        Seed or generator for reproducible output.
 
     Returns
     -------
     corpus : Corpus
         Its labels are the components.
     truth : MixtureTruth
+
+    Examples
+    --------
+    >>> from bursty.datasets import make_bursty_mixture
+    >>> corpus, truth = make_bursty_mixture(n_documents=100, n_words=50, random_state=0)
+    >>> corpus.counts.shape, truth.alpha.shape
+    ((100, 50), (3, 50))
     """
     sums = np.broadcast_to(np.asarray(s, dtype=np.float64), (n_components,))
     if min(n_documents, n_words, n_components) < 1 or min(mean_length, concentration, sums.min()) <= 0:
-        raise ValueError("sizes must be 1 or more, and mean_length, s and concentration above 0")
+        raise ValueError("sizes must be at least 1, and mean_length, s and concentration positive")
     rng = as_generator(random_state)
     means = rng.dirichlet(np.full(n_words, concentration), size=n_components)
     labels = rng.integers(n_components, size=n_documents)
@@ -130,7 +144,7 @@ def make_bursty_mixture(
 
 
 def _urn(means: Array, sums: Array, labels: Array, lengths: Array, rng: np.random.Generator) -> Array:
-    """Tokens of all documents, one document after the other; place i of every document is drawn at once."""
+    """Tokens of all documents, concatenated; token i of every document is drawn at once."""
     starts = np.cumsum(lengths) - lengths
     fresh = np.empty(int(lengths.sum()), dtype=np.int64)
     component = np.repeat(labels, lengths)

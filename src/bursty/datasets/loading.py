@@ -1,4 +1,4 @@
-"""`load`: from a name to a corpus."""
+"""`load`: corpora by name."""
 
 from __future__ import annotations
 
@@ -12,36 +12,48 @@ from bursty.corpus import Corpus, TextOptions
 from bursty.datasets.fetch import check_sha256, find, find_beside
 from bursty.datasets.registry import REGISTRY, Entry
 
-# Options that make a corpus smaller, so that its number of documents proves nothing.
+# Options that make a corpus smaller, so that its number of documents cannot be checked.
 _SUBSETS = frozenset({"subset", "max_documents"})
 
 
 def names() -> list[str]:
-    """The names that `load` takes."""
+    """Names of the corpora that `load` can read.
+
+    Examples
+    --------
+    >>> from bursty.datasets import names
+    >>> "classic400" in names()
+    True
+    """
     return list(REGISTRY)
 
 
 def load(name: str, *, verify: bool = True, **options: Any) -> Corpus:
     """Load a corpus by name.
 
-    Files are looked for in the folder that the environment variable ``BURSTY_DATA`` names, then in the cache,
-    and then downloaded where the collection has a public home.
+    Files are searched in the folder given by the environment variable ``BURSTY_DATA``, then in the cache, and are then
+    downloaded if the collection is publicly available.
 
     Parameters
     ----------
     name : str
         One of `names`.
-    verify : bool
-        Check the file against its known checksum, and the number of documents read.
+    verify : bool, default True
+        Whether to verify the checksum of the file, if it is known, and the number of documents read.
     **options
-        Those of the collection: ``headers`` and ``attachments`` for 20news-18828, ``subset`` and ``title`` for
+        Options of the collection: ``headers`` and ``attachments`` for 20news-18828, ``subset`` and ``title`` for
         reuters21578, ``labels`` for arxiv and sotu, ``max_documents`` for arxiv and cve; and for collections of texts
         everything of `bursty.corpus.TextOptions`, such as ``min_df`` and ``stop_words``.
 
     Returns
     -------
     Corpus
-        ``info`` has its name and origin, and a note where results on it must carry one.
+        ``info`` has its name and origin, and a note to be cited with results, if any.
+
+    Examples
+    --------
+    >>> from bursty.datasets import load
+    >>> corpus = load("reuters21578", subset="train", stop_words="english")  # doctest: +SKIP
     """
     entry = _entry(name)
     loader = _loader(entry)
@@ -58,8 +70,8 @@ def load(name: str, *, verify: bool = True, **options: Any) -> Corpus:
         corpus = loader(path, *beside, **options)
         if verify and not _SUBSETS & set(options) and len(corpus) != entry.documents:
             raise ValueError(
-                f"{path} gave {len(corpus):,} documents where {entry.name} has {entry.documents:,}: it is "
-                "damaged or another version; pass verify=False to take it all the same"
+                f"{path} has {len(corpus):,} documents, but {entry.name} should have {entry.documents:,}: it is "
+                "damaged or another version; pass verify=False to use it anyway"
             )
     info = {"name": entry.name, "origin": entry.origin}
     return corpus.with_info(**(info | ({"note": entry.note} if entry.note else {})))
@@ -69,8 +81,8 @@ def _entry(name: str) -> Entry:
     if name in REGISTRY:
         return REGISTRY[name]
     near = difflib.get_close_matches(name, REGISTRY, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(REGISTRY)}"
-    raise ValueError(f"no corpus is called {name!r}; {hint}")
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the corpora are {', '.join(REGISTRY)}"
+    raise ValueError(f"there is no corpus {name!r}; {hint}")
 
 
 def _loader(entry: Entry) -> Callable[..., Corpus]:

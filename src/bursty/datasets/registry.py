@@ -1,8 +1,8 @@
-"""The collections that have a name: their files, where they come from, and what must be found inside.
+"""Registry of the named collections: files, origin, and expected content.
 
-A `File` is one of the forms in which a collection may lie in the folder ``BURSTY_DATA``; a `Download` is its
-public home. A checksum stands here only where it is known. Where it is not, or where a collection is a
-rebuild that has no public home at all, the number of documents is what is checked after reading.
+A `File` is one of the possible forms of a collection in the folder ``BURSTY_DATA``; a `Download` is its public address.
+If no checksum is known, or if a collection was rebuilt and has no public address, only the number of documents is
+checked after reading.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class File:
 
 @dataclass(frozen=True)
 class Download:
-    """A public address, the name to keep the file under, and its checksum (``md5:...`` or ``sha256:...``)."""
+    """A public address, the name of the downloaded file, and its checksum (``md5:...`` or ``sha256:...``)."""
 
     url: str
     path: str
@@ -34,21 +34,21 @@ class Entry:
     Parameters
     ----------
     name : str
-        What `load` is called with.
+        Argument of `load`.
     files : tuple of File
-        Forms of the main file; the first that is there is taken.
+        Possible forms of the main file; the first that exists is used.
     documents : int
-        How many documents the whole collection has.
+        Number of documents of the whole collection.
     origin : str
-        Where it comes from, in words.
+        Description of its origin.
     loader : str
         Module and function, ``texts:load_cve``.
     beside : tuple of File
-        Files that the loader reads besides.
+        Other files that the loader reads.
     downloads : tuple of Download
         Public addresses, tried in turn.
     note : str
-        What everybody who shows results on it must say.
+        Remark that must accompany results on it.
     """
 
     name: str

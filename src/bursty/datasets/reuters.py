@@ -1,8 +1,8 @@
 """Reuters-21578, the "ModApte" split with the 90 classes that have both training and test documents.
 
-A document belongs to the split when its attributes say TOPICS="YES" and LEWISSPLIT="TRAIN" or "TEST". Classes
-with no training or no test document fall away, and with them the documents that have no other class: 7,770
-training and 3,019 test documents are left ([Madsen2005] section 5.2).
+A document belongs to the split if its attributes are TOPICS="YES" and LEWISSPLIT="TRAIN" or "TEST". Classes without
+training or test documents are dropped, and so are documents that have no other class: 7,770 training and 3,019 test
+documents remain ([Madsen2005] section 5.2).
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def load_reuters21578(path: Path, *, subset: str = "all", title: bool = True, **
     path : Path
         The archive, or the folder, of the 22 SGML files.
     subset : "train", "test" or "all"
-        Which documents; the words are those of all, so that the columns of "train" and "test" are the same.
+        Documents to load; the vocabulary is that of all documents, so that "train" and "test" have the same columns.
     title : bool
-        Count the words of the title besides those of the body. Where there is no body the title always
-        serves.
+        Whether to count the words of the title as well as those of the body. The title is always counted if there is no
+        body.
     **text_options
         What counts as a word; see `bursty.corpus.TextOptions`.
     """
@@ -74,7 +74,7 @@ def load_reuters21578(path: Path, *, subset: str = "all", title: bool = True, **
 
 
 def _modapte(stories: list[Story]) -> list[Story]:
-    """Stories with a class of both halves, other classes taken off; training stories come first."""
+    """Stories with a class that occurs in both halves, without their other classes; training stories first."""
     in_train, in_test = (
         {topic for story in stories if story.subset == subset for topic in story.topics} for subset in ("train", "test")
     )
@@ -107,7 +107,7 @@ def _stories(path: Path, title: bool) -> Iterator[Story]:
 
 
 def _text(document: str, with_title: bool) -> str:
-    """Title and body; the bare text of documents that have neither."""
+    """Title and body; the raw text of documents that have neither."""
     title, body = _part(document, "TITLE"), _part(document, "BODY")
     if body is not None:
         return f"{title}\n{body}" if with_title and title else body

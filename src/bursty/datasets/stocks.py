@@ -1,12 +1,12 @@
-"""Days of trading as documents, after [Doyle2009] section 4.
+"""Trading days as documents, following [Doyle2009] section 4.
 
-A word is a stock and a direction, ``IBM+`` or ``IBM-``. A day has one copy of it for each percentage point
-between the stock's opening and closing price, rounded: a stock that opens at 100.00 and closes at 97.40 gives
-three times ``IBM-``, and one that moves by less than half a point gives nothing. Halves are rounded away from
-zero, in whole ten-thousandths of a dollar, so that the result does not hang on the last bit of a division.
+A word is a stock and a direction, ``IBM+`` or ``IBM-``. Its count on a day is the change from opening to closing price
+in percentage points, rounded: a stock that opens at 100.00 and closes at 97.40 gives three tokens of ``IBM-``, and one
+that moves by less than half a point gives none. Halves are rounded away from zero, in integer ten-thousandths of a
+dollar, so that the result does not depend on the last bit of a division.
 
-Only stocks with a price on every day are taken: 473 of the 492 on the list. EDS is left out by name besides,
-because its prices in the table are not those of the company.
+Only stocks with a price on every day are used: 473 of the 492 on the list. EDS is also excluded, because its prices in
+the table are not those of the company.
 
 Differs from [Doyle2009]: the paper counts 501 days between January 2007 and September 2008, where the
 exchange had 440, and its list of companies is not known.
@@ -62,7 +62,7 @@ def percentage_points(opening: float, closing: float) -> int:
 
 
 def _moves(path: Path, members: frozenset[str]) -> tuple[dict[str, dict[str, int]], list[str]]:
-    """Moves of each stock by date, and all dates in order; days without prices are not there."""
+    """Moves of each stock by date, and all dates with prices, in order."""
     moves: dict[str, dict[str, int]] = defaultdict(dict)
     dates = set()
     for place, record in csv_records(Source(path), None, ",", quoted=True):

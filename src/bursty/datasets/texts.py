@@ -1,4 +1,4 @@
-"""Collections that come as texts, or as words in a table."""
+"""Collections published as texts, or as words in a table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from bursty.corpus import Corpus, count_texts, read_corpus
 
-# These collections come as words already: whatever stands between blanks is one.
+# These collections are already tokenised: words are separated by blanks.
 _BLANKS = r"\S+"
 # A full line of a uuencoded file: M stands for 45 bytes, which take 60 characters without small letters.
 _ENCODED = re.compile(r"^M[ -`]{55,61}$", re.MULTILINE)
@@ -19,8 +19,8 @@ _ENCODED = re.compile(r"^M[ -`]{55,61}$", re.MULTILINE)
 def load_20news(path: Path, *, headers: bool = True, attachments: bool = True, **text_options: Any) -> Corpus:
     """20 Newsgroups, 18,828 messages.
 
-    `headers=False` leaves out the From and Subject lines, `attachments=False` the lines of uuencoded files, of which a
-    message has up to thousands.
+    `headers=False` drops the From and Subject lines, `attachments=False` the lines of uuencoded files, of which a
+    message can have thousands.
     """
 
     def clean(text: str) -> str:
@@ -31,19 +31,19 @@ def load_20news(path: Path, *, headers: bool = True, attachments: bool = True, *
 
 
 def load_industry_sector(path: Path, **text_options: Any) -> Corpus:
-    """Company pages in 12 sectors, stemmed; stands in for the Industry Sector collection."""
+    """Company pages in 12 sectors, stemmed; a stand-in for the Industry Sector collection."""
     text_options = {"token_pattern": _BLANKS, **text_options}
     return read_corpus(path, format="csv", text="Text", label="Class", **text_options)
 
 
 def load_short(path: Path, **text_options: Any) -> Corpus:
-    """Titles (T), snippets (S), both (TS) of news, or tweets; the classes are events."""
+    """Titles (T), snippets (S) or both (TS) of news, or tweets; the classes are events."""
     text_options = {"token_pattern": _BLANKS, **text_options}
     return read_corpus(path, format="jsonl", text="text", label="cluster", **text_options)
 
 
 def load_cve(path: Path, *, max_documents: int | None = None, **text_options: Any) -> Corpus:
-    """Descriptions of vulnerabilities; the class is the weakness in its reporter's words, if any."""
+    """Descriptions of vulnerabilities; the class is the weakness as reported, if any."""
     corpus = read_corpus(
         path,
         format="tsv",
@@ -94,7 +94,7 @@ def load_sotu(*, labels: str = "party", **text_options: Any) -> Corpus:
 
 
 def _without_class(corpus: Corpus, name: str) -> Corpus:
-    """A class that means "no class" becomes just that."""
+    """Replace a class that means "no class" by None."""
     names, labels = corpus.label_names, corpus.labels
     if names is None or labels is None or name not in names:
         return corpus

@@ -97,6 +97,7 @@ def match_clusters(labels_true: Any, labels_pred: Any) -> dict[Any, Any]:
 
     Examples
     --------
+    >>> from bursty.metrics import match_clusters
     >>> match_clusters(["a", "a", "b", "b"], [1, 1, 0, 7])
     {0: 'b', 1: 'a'}
     """

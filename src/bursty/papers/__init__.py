@@ -1,8 +1,8 @@
-"""Every table and figure of five papers: the published value, ours, and whether they agree.
+"""Reproduction of every table and figure of five papers: published values, ours, and whether they agree.
 
-One module a paper, and a second one where it would be long (``madsen2005_figures``, ``elkan2006_table3``,
-``yu2010_synthetic``). An `Entry` is a table or a figure: what to measure, what was published, what the paper
-claims, what to draw. Runs are kept, one line each, so that a study that was stopped goes on where it ended.
+There is one module per paper, split in two if it would be long (``madsen2005_figures``, ``elkan2006_table3``,
+``yu2010_synthetic``). An `Entry` is a table or a figure: its measurements, published values, claims and plot. Finished
+runs are stored, one line each, so that an interrupted study can be resumed.
 
 This folder calls the public interface only: `bursty` itself, `bursty.families`, `bursty.datasets`, `bursty.metrics`
 and `bursty.plot`.

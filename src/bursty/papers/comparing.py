@@ -1,4 +1,4 @@
-"""The published value beside ours: difference and verdict."""
+"""Comparison of published values with ours: difference and verdict."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from bursty.papers.entry import Case, Entry, Results
 
-#: Of which measures more is better (True) or less (False); of the others neither, they only agree or differ.
+#: Measures for which higher (True) or lower (False) is better; other measures only agree or differ.
 DIRECTIONS = {
     "perplexity": False,
     "MI": True,
@@ -29,7 +29,7 @@ DIRECTIONS = {
 
 @dataclass(frozen=True)
 class Published:
-    """A number of a paper: as printed, and its standard error where one can be had."""
+    """A published number: as printed, and its standard error if available."""
 
     text: str
     error: float | None = None
@@ -46,13 +46,13 @@ class Published:
 
     @property
     def rounding(self) -> float:
-        """How far the printed number may be from the true one for being rounded."""
+        """Maximum rounding error of the printed number."""
         return 0.5 * 10.0**-self.decimals
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a comparison: ours may be missing where data is, the paper's where the line is ours alone."""
+    """A row of a comparison: our value is missing without data, the published one in additional rows."""
 
     what: str
     measure: str
@@ -62,7 +62,7 @@ class Row:
     error: float | None
     n_runs: int
     better: str = ""
-    #: Why there is no verdict, where there is none.
+    #: Reason for a missing verdict.
     reason: str = ""
 
     @property
@@ -72,7 +72,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Agrees (within two standard errors and rounding), better, worse; "differs" where neither is better."""
+        """Agrees (within two standard errors and rounding), better or worse; "differs" if neither is better."""
         if self.ours is None:
             return self.reason or "not run"
         if self.paper is None or self.difference is None:
@@ -90,7 +90,7 @@ class Row:
 
 @cache
 def published() -> dict[str, Any]:
-    """`published.json`: what the papers print."""
+    """`published.json`, the published values."""
     text = resources.files("bursty.papers").joinpath("published.json").read_text(encoding="utf-8")
     return json.loads(text)
 
@@ -101,7 +101,7 @@ def source(entry: Entry) -> dict[str, Any]:
 
 
 def published_values(entry: Entry) -> dict[tuple[str, str], Published]:
-    """What was published, by case and measure."""
+    """Published values, by case and measure."""
     about = source(entry)
     return {
         (case, measure): _published(measure, printed, about)
@@ -111,7 +111,7 @@ def published_values(entry: Entry) -> dict[tuple[str, str], Published]:
 
 
 def _published(measure: str, printed: str | list[str], about: dict[str, Any]) -> Published:
-    """A value with its standard error: printed, made of a standard deviation, typical, or that of a correlation."""
+    """A value with its standard error: printed, from a standard deviation, typical, or that of a correlation."""
     text, *spread = printed if isinstance(printed, list) else [printed]
     if spread:
         return Published(text, float(spread[0]) / math.sqrt(about.get("spread over", 1)))
@@ -122,9 +122,9 @@ def _published(measure: str, printed: str | list[str], about: dict[str, Any]) ->
 
 
 def compare(entry: Entry, cases: list[Case], results: Results, missing: dict[str, str]) -> list[Row]:
-    """All rows: first what was published, in its order, then ours alone.
+    """All rows: first the published ones, in their order, then additional ones.
 
-    Of a reduced version the rows of cases that were not asked for are left out.
+    In a reduced version the rows of other cases are omitted.
     """
     data = _Data(cases)
     rows = []
@@ -138,7 +138,7 @@ def compare(entry: Entry, cases: list[Case], results: Results, missing: dict[str
 
 
 class _Data:
-    """The data of each case; what is derived from cases that all have the same data has it too."""
+    """The data of each case; a case derived from others has their data if it is the same for all."""
 
     def __init__(self, cases: list[Case]) -> None:
         self.by_case = {case.name: case.data for case in cases}
@@ -180,5 +180,5 @@ def _row(
 
 
 def number(value: float | None, decimals: int) -> str:
-    """A number with so many decimals; nothing for None."""
+    """A number with this many decimals; an empty string for None."""
     return "" if value is None else f"{value:.{decimals}f}"

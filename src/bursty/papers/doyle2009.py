@@ -1,4 +1,7 @@
-"""Doyle and Elkan (2009), DCMLDA: Tables 1 and 2, the stability of empirical likelihood; the figures are next door."""
+"""Doyle and Elkan (2009), DCMLDA: Tables 1 and 2, and the stability of empirical likelihood.
+
+The figures are in `doyle2009_curves`.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ TOPIC_NAMES = ("computer related", "real estate")
 
 
 def find_topics(run: Run, model: str, n_topics: int, n_iter: int) -> Values:
-    """Topics of the stocks: for each published topic, ours that shares most of its six words among its first 25."""
+    """Topics of stocks: for each published topic, the topic of ours with the most of its six words among its top 25."""
     estimator = {"DCMLDA": DCMLDA, "LDA": LDA}[model]
     fitted = estimator(n_topics, n_iter=n_iter, random_state=run.seed, n_jobs=run.n_jobs).fit(load("sp500"))
     words = fitted.top_words(25, by="probability")
@@ -78,7 +81,7 @@ def _topic_text(model: str) -> Any:
 
 
 def _found(results: Results) -> float:
-    """Whether each published topic has one of ours with half of its words among the first 25."""
+    """Whether each published topic has a topic of ours with half of its words among the top 25."""
     return share(results.mean(name, "in our top 25") >= 3 for name in TOPIC_NAMES)
 
 

@@ -13,23 +13,23 @@ from bursty.papers.measures import load
 
 FOLDS = 5
 STOCKS = "sp500 (rebuilt)"
-#: Numbers of topics; the paper's are read off its figures only roughly.
+#: Numbers of topics; those of the paper can be read from its figures only roughly.
 STOCK_TOPICS = (2, 3, 5, 7, 10, 20, 50, 100, 200)
 NIPS_TOPICS = (2, 3, 5, 10, 20, 50, 100)
 MEASURE = "log-likelihood a document"
 UNIFORM = "LDA with uniform beta"
-#: The comparison that the paper's conclusion asks for: one beta for all topics, with a value for each word.
+#: The comparison suggested in the paper's conclusion: one beta for all topics, with one value per word.
 NON_UNIFORM = "LDA with non-uniform beta"
-#: By empirical likelihood, topics from the prior: the three of the paper, and the fourth it asks for.
+#: By empirical likelihood, with topics from the prior: the three models of the paper, and the fourth it suggests.
 MODELS = ("DCMLDA", "fitted LDA", "heuristic LDA", NON_UNIFORM)
 #: By empirical likelihood with the topics of the fit.
 TRAINED = f"{UNIFORM}, topics of the fit"
 #: By left-to-right estimation; alpha and beta of the LDAs are learned.
 LEFT_TO_RIGHT = tuple(f"{model}, left to right" for model in ("DCMLDA", UNIFORM, NON_UNIFORM))
 SHOWN = (*MODELS, TRAINED, *LEFT_TO_RIGHT)
-# The sum of a topic's parameters runs to 1e10 where no document repeats its words: such a topic says nothing of a mean.
+# The sum of a topic's parameters diverges to 1e10 if no document repeats its words; such topics are not averaged.
 _RUNAWAY = 1e6
-#: A fit that only sets alpha and beta: empirical likelihood with topics from the prior needs nothing else.
+#: A fit that only sets alpha and beta, which suffice for empirical likelihood with topics from the prior.
 _UNTRAINED: dict[str, Any] = {
     "learn_hyperparameters": False,
     "n_iter": 1,
@@ -96,7 +96,7 @@ def _curve_cases(data: str, name: str, shown: str, topics: tuple[int, ...], quic
 
 
 def _by_model(results: Results) -> dict[str, list[Values]]:
-    """The runs of each number of topics, model by model; and the number at which DCMLDA is best."""
+    """The runs for each number of topics, by model, and the number at which DCMLDA is best."""
     derived: dict[str, list[Values]] = {}
     for k in topics_in(results):
         for model in SHOWN:
@@ -149,8 +149,8 @@ def _draw(name: str) -> Any:
 def _curve(results: Results, model: str) -> tuple[Any, Any, Any]:
     """Numbers of topics, means and standard errors.
 
-    Some folds have longer documents than others, which moves all models alike: the errors are those that are left when
-    each fold's own level (the left-to-right likelihood of DCMLDA) is taken out.
+    Some folds have longer documents than others, which shifts all models equally: the errors are computed after
+    subtracting the level of each fold (the left-to-right likelihood of DCMLDA).
     """
     ks = topics_in(results)
     values, levels = (np.array([results.values(f"K = {k}", name) for k in ks]) for name in (model, LEFT_TO_RIGHT[0]))
@@ -160,7 +160,7 @@ def _curve(results: Results, model: str) -> tuple[Any, Any, Any]:
 
 
 def _extra(topics: tuple[int, ...], printed: tuple[str, ...] = ()) -> dict[tuple[str, str], str]:
-    """Rows of all models, but for those whose values are in the text of the paper."""
+    """Rows of all models, except those whose values are printed in the paper."""
     cases = [f"{model}, K = {k}" for k in topics for model in SHOWN]
     return {(case, MEASURE): case for case in cases if case not in printed}
 

@@ -27,7 +27,7 @@ COLLECTIONS = {"classic400": "Classic400", "nips391": "NIPS"}
 
 
 def one_component(run: Run, data: str) -> Values:
-    """DCM and EDCM of a whole collection: their probabilities of each document, and how small parameters are."""
+    """DCM and EDCM of a whole collection: probabilities of each document, and sizes of the parameters."""
     corpus = load(data)
     dcm, edcm = DCM(n_jobs=run.n_jobs).fit(corpus), EDCM(n_jobs=run.n_jobs).fit(corpus)
     exact, approximate = dcm.log_prob(corpus), edcm.log_prob(corpus)
@@ -76,12 +76,12 @@ def _table1_cases(quick: bool) -> list[Case]:
 
 
 def _time_ratios(results: Results) -> dict[str, list[Values]]:
-    """How much longer DCM takes than EDCM, and the relative error of that."""
+    """Ratio of the times of DCM and EDCM, and its relative error."""
     derived: dict[str, list[Values]] = {}
     for name in COLLECTIONS.values():
         dcm, edcm = (results.values(f"{name}, {what}", "seconds") for what in ("DCM", "EDCM"))
         if len(dcm) and len(edcm):
-            # The first run of a process compiles: medians.
+            # Medians, because the first run of a process includes compilation.
             derived[f"{name}, DCM against EDCM"] = [
                 {"time ratio DCM / EDCM": float(np.median(dcm) / np.median(edcm))},
             ]
@@ -115,7 +115,7 @@ def _table2_cases(quick: bool) -> list[Case]:
 
 
 def class_words(run: Run, data: str) -> Values:
-    """Which class of Classic400 is which: Medline is the one that speaks of patients, CISI of libraries."""
+    """Identify the classes of Classic400 by a word: Medline by "patients", CISI by "libraries"."""
     corpus = load(data)
     words = {"Medline": "patients", "CISI": "library", "Cranfield": "wing"}
     column = {word: int(np.flatnonzero(corpus.vocabulary == word)[0]) for word in words.values()}
@@ -127,7 +127,7 @@ def class_words(run: Run, data: str) -> Values:
 
 
 def _best_confusions(results: Results) -> dict[str, list[Values]]:
-    """Of the run of greatest likelihood: documents of each class in the largest cell of its row, and matched."""
+    """For the run of greatest likelihood: documents of each class in the largest cell of its row, and matched."""
     derived: dict[str, list[Values]] = {}
     if "classes" not in results:
         return derived

@@ -11,7 +11,7 @@ from bursty.papers.comparing import published_values
 from bursty.papers.entry import Case, Claim, Entry, Results, Values, share
 from bursty.papers.measures import ELKAN, NO_ANNEALING, cluster
 
-#: The collections of Table 3; sports could not be had.
+#: The collections of Table 3, except sports, which is not available.
 LARGER = ("NG20", "NG17-19", "classic", "ohscal", "hitech", "reviews", "sports", "la1", "la12", "la2", "k1b")
 SETS = (*LARGER, "tr11", "tr23", "tr41", "tr45")
 QUICK_SETS = ("tr11", "tr23")
@@ -50,7 +50,7 @@ def _table3_correlations(results: Results) -> dict[str, list[Values]]:
         for what in ("multinomial", "EDCM", "vMF"):
             case = f"{name}, {what}"
             if len(results.runs(case)) > 2:
-                # One more value, the same for every run of the case: its mean is itself.
+                # An additional value, the same for every run of the case, so that its mean is itself.
                 extra = correlation(results.runs(case), "NMI")
                 derived[case] = [run | extra for run in results.runs(case)]
     means = {}

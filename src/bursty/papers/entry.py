@@ -1,12 +1,12 @@
-"""What a table or a figure of a paper is: cases to measure, values to compare, claims to check, a picture.
+"""Description of a table or figure of a paper: cases to measure, values to compare, claims to check, a plot.
 
-| name | what it is |
+| name | meaning |
 |---|---|
-| `Case` | one setting to measure, with one seed after the other |
-| `Run` | one of these: its seed, and the threads it may use |
-| `Results` | what all runs of all cases gave |
-| `Claim` | a sentence of the paper, and how to tell whether it holds |
-| `Entry` | all of that for one table or figure |
+| `Case` | one setting to measure, with several seeds |
+| `Run` | one run of a case: its seed, and its number of threads |
+| `Results` | the values of all runs of all cases |
+| `Claim` | a sentence of the paper, and a check of it |
+| `Entry` | all of these for one table or figure |
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True)
 class Run:
-    """One run: its seed, and how many threads it may use (None: all)."""
+    """One run: its seed, and its number of threads (None for all)."""
 
     seed: int
     n_jobs: int | None = None
@@ -34,21 +34,21 @@ class Run:
 
 @dataclass(frozen=True)
 class Case:
-    """One setting: ``measure(run, **settings)`` gives numbers, or short lists of them, that JSON can hold.
+    """One setting: ``measure(run, **settings)`` returns JSON-serialisable numbers, or short lists of them.
 
     Parameters
     ----------
     name : str
-        How `published.json`, claims and figures refer to it.
-    measure : function of a module
+        Name used by `published.json`, claims and figures.
+    measure : function at module level
         Does one run.
     settings : mapping
-        Its keyword arguments; JSON can hold them. Together with the measure and the seed they say which run it is, so
-        entries that ask for the same runs share them.
+        JSON-serialisable keyword arguments. Together with the measure and the seed they identify a run, so that entries
+        with the same runs share them.
     data : str
-        The data it uses, for the reader.
+        Description of the data.
     runs : int, optional
-        At most so many runs: 1 for what does not depend on the seed.
+        Maximum number of runs: 1 if the result does not depend on the seed.
     """
 
     name: str
@@ -58,21 +58,21 @@ class Case:
     runs: int | None = None
 
     def key(self, seed: int) -> str:
-        """What a run is known by, whichever entry asked for it."""
+        """Key of a run, independent of the entry."""
         task = f"{self.measure.__module__.rpartition('.')[2]}.{self.measure.__name__}"
         return f"{task} {json.dumps(dict(self.settings), sort_keys=True)} seed={seed} bursty={bursty.__version__}"
 
     def n_runs(self, wanted: int) -> int:
-        """How many runs it takes of as many as are wanted."""
+        """Number of runs of this case, given the requested number."""
         return wanted if self.runs is None else min(wanted, self.runs)
 
 
 class NotMeasured(LookupError):
-    """A case has no run, because its data is missing or it was not asked for."""
+    """A case has no runs, because its data is missing or it was not requested."""
 
 
 class Results:
-    """What the runs of each case gave, in the order of their seeds; a case that could not run has none."""
+    """Values of the runs of each case, in the order of their seeds; a case that could not run has none."""
 
     def __init__(self, by_case: Mapping[str, Sequence[Values]]) -> None:
         self._by_case = {name: list(runs) for name, runs in by_case.items()}
@@ -81,15 +81,15 @@ class Results:
         return bool(self._by_case.get(case))
 
     def cases(self) -> list[str]:
-        """The names of the cases that were asked for."""
+        """The names of the requested cases."""
         return list(self._by_case)
 
     def runs(self, case: str) -> list[Values]:
-        """All that was measured, one dictionary a run."""
+        """All measured values, one dictionary per run."""
         return self._by_case.get(case, [])
 
     def values(self, case: str, measure: str) -> Array:
-        """One number a run, of the runs that have it; empty where none has."""
+        """One number per run that has the measure."""
         found = [run[measure] for run in self.runs(case) if run.get(measure) is not None]
         return np.array(found, dtype=np.float64)
 
@@ -101,9 +101,9 @@ class Results:
         return float(values.mean())
 
     def error(self, case: str, measure: str) -> float | None:
-        """Standard error of the mean; None where there are less than two runs.
+        """Standard error of the mean; None if there are fewer than two runs.
 
-        A measure that has one of its own, because it is no mean over runs, brings it as ``"<measure> error"``.
+        A measure that is not a mean over runs provides its own error as ``"<measure> error"``.
         """
         own = self.values(case, f"{measure} error")
         if len(own):
@@ -112,25 +112,25 @@ class Results:
         return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
 
     def n_runs(self, case: str, measure: str) -> int:
-        """How many runs have the measure."""
+        """Number of runs that have the measure."""
         return len(self.values(case, measure))
 
     def first(self, case: str) -> Values:
-        """The first run of a case: what does not depend on the seed, or one typical run."""
+        """The first run of a case, for values that do not depend on the seed, or as a typical run."""
         return self.runs(case)[0]
 
 
 def share(truths: Iterable[bool]) -> float:
-    """The part that is true; NaN of nothing."""
+    """Share of true values; NaN if there are none."""
     found = list(truths)
     return float(np.mean(found)) if found else float("nan")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, and the part of it that holds here: from 0 (none of it) to 1 (all of it).
+    """A sentence of the paper, and the share of it that holds here, from 0 to 1.
 
-    ``check`` may give a truth value, or a share where the sentence speaks of several things.
+    ``check`` may return a bool, or a share if the sentence makes several statements.
     """
 
     text: str
@@ -157,25 +157,25 @@ class Entry:
         ``paper.table1``.
     title : str
         What it shows.
-    cases : function of a truth value
+    cases : function of a bool
         The cases; with True, those of the quick version.
     claims : sequence of Claim
     runs, quick_runs : int
-        Runs of each case.
+        Number of runs per case.
     extra : mapping of (case, measure) to str
-        Rows beyond the paper: our own, with a name each.
+        Additional rows that are not in the paper, with their names.
     better : mapping of (case, measure) to ((case, measure), str)
-        Beside a published value: what of ours does better, and what it is.
+        Shown beside a published value: a better result of ours, with its name.
     draw : function of Results, optional
-        Gives a matplotlib figure.
+        Returns a matplotlib figure.
     derive : function of Results, optional
         Adds cases that are computed from others (ratios, correlations over runs).
     more : function of Results, optional
-        Gives more Markdown to stand below the table.
+        Returns Markdown to be shown below the table.
     notes : str
-        What differs from the paper, for the reader of the table.
+        Differences from the paper.
     stand_in : tuple of str
-        Cases whose name has one of these in it use other data than the paper's: they get no verdict.
+        Cases whose name contains one of these use other data than the paper, and get no verdict.
     """
 
     id: str
@@ -193,7 +193,7 @@ class Entry:
     stand_in: tuple[str, ...] = ()
 
     def uses_other_data(self, case: str) -> bool:
-        """Whether a case's data is not the paper's."""
+        """Whether a case uses other data than the paper."""
         return any(part in case for part in self.stand_in)
 
     @property

@@ -1,4 +1,4 @@
-"""The pictures of the papers: `bursty.plot` on a canvas, with results in place of models."""
+"""The figures of the papers: `bursty.plot` applied to results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 
 
 def canvas(n_panels: int = 1, *, width: float = 4.6, height: float = 3.8) -> tuple[Figure, list[Any]]:
-    """A figure of panels side by side, that no window shows."""
+    """A figure with panels side by side, without a window."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width * n_panels, height), layout="constrained")
@@ -26,7 +26,7 @@ def canvas(n_panels: int = 1, *, width: float = 4.6, height: float = 3.8) -> tup
 
 
 def clouds(results: Results, collections: Sequence[str], algorithms: Sequence[str]) -> Figure:
-    """Perplexity and mutual information of each run, a panel a collection.
+    """Perplexity and mutual information of each run, one panel per collection.
 
     Von Mises-Fisher runs have no perplexity: their negative log-likelihood is scaled to the middle of the axis.
     """
@@ -66,7 +66,7 @@ def confusions(results: Results, methods: Sequence[str]) -> Figure:
 
 
 def published_against_ours(points: Mapping[str, Mapping[str, Iterable[tuple[float, float]]]]) -> Figure:
-    """Published value across, ours up: a panel a measure, a mark a method."""
+    """Our values against published ones, one panel per measure and one mark per method."""
     figure, panels = canvas(len(points), height=3.6)
     for axes, (measure, methods) in zip(panels, points.items(), strict=True):
         for marker, (method, pairs) in zip("os^Dv", methods.items(), strict=False):
@@ -101,7 +101,7 @@ def simplices(panels: Sequence[tuple[str, str, Sequence[float]]], n: int) -> Fig
 
 
 def likelihood_curves(curves: Mapping[str, tuple[Array, Array, Array]], axes: Any, title: str, ylabel: str) -> None:
-    """Likelihood against the number of topics, one curve a model."""
+    """Likelihood against the number of topics, one curve per model."""
     plot.likelihoods(curves, ylabel=ylabel, logx=True, ax=axes)
     ks = next(iter(curves.values()))[0]
     axes.set_xticks(ks, [str(k) for k in ks])
@@ -111,7 +111,7 @@ def likelihood_curves(curves: Mapping[str, tuple[Array, Array, Array]], axes: An
 
 
 def sweeps(curves: Mapping[str, tuple[Array, Array]], quantity: str, title: str) -> Figure:
-    """A quantity of a sampler against the number of the sweep, one curve a setting."""
+    """A quantity of a sampler by sweep, one curve per setting."""
     figure, (axes,) = canvas(width=5.4)
     for dash, (label, (x, y)) in zip(("-", "--", ":"), curves.items(), strict=False):
         axes.plot(x, y, dash, linewidth=1.2, label=label)
@@ -123,7 +123,7 @@ def sweeps(curves: Mapping[str, tuple[Array, Array]], quantity: str, title: str)
 
 
 def estimated_labels(labels: Mapping[str, Sequence[int]], per_class: int) -> Figure:
-    """The cluster of each document, a panel a method; lines part the true classes."""
+    """The cluster of each document, one panel per method; lines separate the true classes."""
     figure, panels = canvas(len(labels), width=4.4, height=2.8)
     for axes, (method, found) in zip(panels, labels.items(), strict=True):
         axes.plot(np.arange(len(found)), np.array(found) + 1, ".", markersize=3)

@@ -14,13 +14,13 @@ from bursty.papers.entry import Case, Claim, Entry, Results, Run, Values, share
 from bursty.papers.madsen2005_figures import FAMILIES, STAND_IN
 from bursty.papers.measures import classify, labels_of, load
 
-#: Without the From and Subject lines the number of words, 61,235, is nearest to the paper's 61,298.
+#: Without the From and Subject lines the number of words, 61,235, is closest to the paper's 61,298.
 NEWS = {"headers": False, "min_df": 2, "drop_most_common": 500}
 NEWS_HEADERS = {**NEWS, "headers": True}
-#: Stop words in place of the 500 most common words: that gives the paper's number of words and mean length.
+#: Stop words instead of the 500 most common words, which gives the paper's number of words and mean length.
 REUTERS = {"min_df": 2, "stop_words": "english"}
 
-#: Methods of the tables, with the smoothing constants they are shown with; the DCM's is part of the method.
+#: Methods of the tables, with their smoothing constants; that of the DCM is part of the method.
 HEURISTIC = ("M", "L-M", "TW-L-M", "C-M", "C-L-M", "C-TW-L-M")
 
 
@@ -45,7 +45,7 @@ def _reuters_model(run: Run, method: str, smoothing: float | str) -> BayesClassi
 
 
 def _cross_validated(run: Run, method: str, X: Any, Y: Any) -> float:
-    """The amount of greatest macro break-even over five folds of the training documents, ranked by log odds."""
+    """The smoothing with the greatest macro break-even over five folds of the training documents, by log odds."""
     folds = np.random.default_rng(run.seed).permutation(X.shape[0]) % 5
     found = {}
     for amount in AMOUNTS:
@@ -60,7 +60,7 @@ def _cross_validated(run: Run, method: str, X: Any, Y: Any) -> float:
 def class_perplexity(run: Run, family: str, test_size: float, seen_only: bool) -> Values:
     """Perplexity of each class's test documents under the model of its training documents: mean over the classes.
 
-    With ``seen_only`` words that the class never had in training are left out of its test documents.
+    With ``seen_only``, words that are not in the training documents of a class are removed from its test documents.
     """
     corpus = load("20news-18828", **NEWS)
     train, test = corpus.split(test_size, stratify=True, random_state=run.seed)
@@ -111,7 +111,7 @@ def _table2_cases(quick: bool) -> list[Case]:
 WITH_HEADERS = ", with From and Subject"
 BY_ODDS = ", by log odds"
 CROSS_VALIDATED = "cross-validated"
-#: Amounts of smoothing that cross-validation chooses among.
+#: Candidate amounts of smoothing for cross-validation.
 AMOUNTS = (0.1, 1.0, 3.0, 10.0)
 BEYOND: tuple[tuple[str, float | str], ...] = (
     *(("C-DCM", amount) for amount in ("auto", CROSS_VALIDATED, 10.0)),
@@ -151,7 +151,7 @@ PAIRS = (("DCM", "M, smoothing 0.01"), ("EDCM", "DCM"), ("C-DCM", "C-TW-L-M, smo
 
 
 def _gains(results: Results) -> dict[str, list[Values]]:
-    """Differences of accuracy on the same splits: their error is smaller than that of the two alone."""
+    """Paired differences of accuracy on the same splits, which have smaller errors than the accuracies."""
     derived: dict[str, list[Values]] = {}
     for better, worse in PAIRS:
         pairs = zip(results.values(better, "accuracy"), results.values(worse, "accuracy"), strict=True)

@@ -1,4 +1,4 @@
-"""The figures of Madsen, Kauchak and Elkan (2005): how often words come, and what models make of it."""
+"""The figures of Madsen, Kauchak and Elkan (2005): distributions of counts in data and under models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WORD_GROUPS = ("common", "average", "rare")
 
 
 def count_curves(run: Run, family: str | None = None, max_count: int = 100) -> Values:
-    """Count probabilities of common, average and rare words: of the documents, or of ones drawn from a fit to them."""
+    """Count probabilities of common, average and rare words, in the documents or in samples from a fitted family."""
     corpus = load("industry-sector-12")
     counts, frequencies = corpus.counts, corpus.counts.sum(axis=0)
     if family is not None:
@@ -42,17 +42,17 @@ def count_curves(run: Run, family: str | None = None, max_count: int = 100) -> V
     }
     for group, curve in found.probabilities.items():
         values[f"% of tokens, {group} words"] = 100.0 * found.token_share[group]
-        # Of the documents that have a word of the group, the part that has it again.
+        # Among documents with a word of the group, the share that repeats it.
         values[f"repeats, {group} words"] = float(1.0 - curve[1] / (1.0 - curve[0])) if curve[0] < 1 else 0.0
     return values
 
 
 def simplex_mass(run: Run, family: str, parameters: list[float], n: int) -> Values:
-    """Probability of counts on the edges of the simplex, where one of three words does not occur at all."""
+    """Probability of the edges of the simplex, where one of three words does not occur."""
     first, second = (values.ravel() for values in np.mgrid[0 : n + 1, 0 : n + 1])
     inside = first + second <= n
     counts = np.stack([first, second, n - first - second], axis=1)[inside]
-    # The paper prints parameters with two digits; probabilities have to sum to one.
+    # The paper prints parameters with two digits; probabilities must sum to one.
     theta = np.array(parameters) / np.sum(parameters)
     law = multinomial(n, theta) if family == "multinomial" else dirichlet_multinomial(np.array(parameters), n)
     probabilities = law.pmf(counts)
@@ -74,7 +74,7 @@ def _curve_cases(family: str | None) -> Any:
 
 
 def _repeat_ratio(results: Results, case: str, group: str) -> float:
-    """How often words of a group come again, over how often they do in the documents themselves."""
+    """Ratio of the repeats of words of a group under a model to those in the documents."""
     measure = f"repeats, {group} words"
     return results.mean(case, measure) / results.mean("industry sector", measure)
 

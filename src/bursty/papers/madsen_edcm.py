@@ -13,7 +13,7 @@ from bursty.papers import figures
 from bursty.papers.entry import Case, Claim, Entry, Results, Run, Values, share
 from bursty.papers.measures import classify, labels_of, load
 
-#: The report does not say how words were chosen; without the From and Subject lines their number is nearest.
+#: The report does not say how words were chosen; without the From and Subject lines their number is closest.
 NEWS = {"headers": False, "min_df": 2, "drop_most_common": 500}
 INDUSTRY = {"min_df": 2}
 NEWSGROUP = "sci.space"
@@ -49,7 +49,7 @@ def parameters_of_class(run: Run, newsgroup: str) -> Values:
 
 
 def compare_families(run: Run, data: str, test_size: float) -> Values:
-    """For each class: s of DCM and EDCM; for the test documents: their log-likelihoods under their own class."""
+    """For each class, s of DCM and EDCM; for test documents, log-likelihoods under their own class."""
     corpus = load(data, **NEWS)
     train, test = corpus.split(test_size, stratify=True, random_state=run.seed)
     sums, exact, approximate, normalised = [], [], [], []
@@ -77,7 +77,7 @@ def compare_families(run: Run, data: str, test_size: float) -> Values:
 
 def _draw_figure1(results: Results) -> Any:
     corpus = _documents_of(load("20news-18828", **NEWS), NEWSGROUP).select(slice(0, 800))
-    # Words with equal counts lie on one another: one of each pair of parameters is enough.
+    # Words with equal counts coincide: each pair of parameters is drawn once.
     corpus = corpus.filter_words(min_df=1)
     figure, (axes,) = figures.canvas(height=4.4)
     plot.parameters(DCM().fit(corpus), EDCM().fit(corpus), ax=axes)
@@ -119,7 +119,7 @@ def _time_ratio(results: Results) -> dict[str, list[Values]]:
 
 
 def _close(results: Results, first: str, second: str) -> bool:
-    """Whether two accuracies are within a hundredth of each other."""
+    """Whether two accuracies differ by at most 0.01."""
     return abs(results.mean(first, "accuracy") - results.mean(second, "accuracy")) < 0.01
 
 

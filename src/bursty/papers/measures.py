@@ -1,4 +1,4 @@
-"""Runs that several papers have in common: data by name, one clustering, one classifier on one split."""
+"""Measurements common to several papers: data by name, one clustering, one classifier on one split."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from bursty import BayesClassifier, Corpus, Mixture, datasets, metrics
 from bursty.models.mixture_settings import PAPERS
 from bursty.papers.entry import Run, Values
 
-#: [Elkan2006] but for its family: a perturbed one-component fit, annealing, plain maximum likelihood.
+#: The settings of [Elkan2006] except the family: a perturbed one-component fit, annealing, plain maximum likelihood.
 ELKAN: dict[str, Any] = {name: value for name, value in PAPERS["elkan2006"].items() if name != "family"}
 #: Neither the size of the perturbation nor the rule of convergence is published, and plain EM is sensitive to both.
 LESS_NOISE = {**ELKAN, "perturbation": 0.01, "tol": 1e-8, "max_iter": 500}
 NO_ANNEALING = {"temperatures": [1]}
 
-# A confusion matrix is kept for so few clusters only.
+# Maximum number of clusters for which a confusion matrix is stored.
 _FEW = 3
 
 
 @lru_cache(maxsize=8)
 def load(name: str, **options: Any) -> Corpus:
-    """A collection without its empty documents; the last few are kept in memory."""
+    """A collection without its empty documents; the most recent ones are cached in memory."""
     if name not in datasets.names():
         raise datasets.DatasetUnavailable(
             f"the corpus {name!r} (of Zhong and Ghosh 2005, once distributed with the program CLUTO) could not be had: "
@@ -41,8 +41,8 @@ def labels_of(corpus: Corpus) -> Any:
 
 
 def cluster(run: Run, data: str, n_components: int | None = None, normalized: bool = False, **options: Any) -> Values:
-    """Cluster a collection; as many clusters as classes unless said otherwise. Options are those of `Mixture`."""
-    # The published number of words of la12 is not what the published perplexities were measured on.
+    """Cluster a collection, by default into as many clusters as classes. Options are those of `Mixture`."""
+    # The published perplexities of la12 were not measured with the published number of words.
     corpus = load(data, **({"filter": "stated"} if data == "zhong15/la12" else {}))
     return cluster_corpus(run, corpus, n_components, normalized, **options)
 
@@ -81,7 +81,7 @@ def classify(
     smoothing: float | None = None,
     options: dict[str, Any] | None = None,
 ) -> Values:
-    """Accuracy on one random split of the method of this name; of the default classifier for None."""
+    """Accuracy of a method on one random split; None is the default classifier."""
     corpus = load(data, **(options or {}))
     train, test = corpus.split(test_size, stratify=True, random_state=run.seed)
     if method is None:

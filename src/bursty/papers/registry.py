@@ -1,4 +1,4 @@
-"""All entries, and those that a user names."""
+"""All entries, and their lookup by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from bursty.papers.entry import Entry
 
-#: Papers in the order of their appearance, and their modules.
+#: Papers in order of publication, and their modules.
 PAPERS = {
     "madsen2005": "madsen2005",
     "madsen-edcm": "madsen_edcm",
@@ -28,14 +28,14 @@ def entries() -> dict[str, Entry]:
 
 
 def choose(names: Iterable[str]) -> list[Entry]:
-    """The entries of these ids; a paper's name stands for all of its, and "all" for all there are."""
+    """The entries of these ids; the name of a paper selects all of its entries, and "all" selects every entry."""
     known = entries()
     chosen: dict[str, Entry] = {}
     for name in names:
         matching = [entry for entry in known.values() if name in ("all", entry.paper, entry.id)]
         if not matching:
             near = difflib.get_close_matches(name, [*known, *PAPERS], n=3, cutoff=0.5)
-            hint = f"did you mean {' or '.join(near)}?" if near else "`bursty papers list` has them all"
-            raise ValueError(f"no table or figure is called {name!r}; {hint}")
+            hint = f"did you mean {' or '.join(near)}?" if near else "`bursty papers list` lists them"
+            raise ValueError(f"there is no table or figure {name!r}; {hint}")
         chosen |= {entry.id: entry for entry in matching}
     return list(chosen.values())

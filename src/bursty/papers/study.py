@@ -1,4 +1,4 @@
-"""Running an entry: every run once, kept as one line of a file, in any number of processes."""
+"""Execution of an entry: every run once, stored as one line of a file, in any number of processes."""
 
 from __future__ import annotations
 
@@ -25,41 +25,41 @@ Report = Callable[[str], None]
 
 @dataclass
 class Outcome:
-    """What running an entry gave."""
+    """The outcome of running an entry."""
 
     entry: Entry
     quick: bool
     rows: list[Row]
     verdicts: list[tuple[str, str]]
     results: Results
-    #: Case to the message of the data it lacks.
+    #: Message about missing data, by case.
     missing: dict[str, str] = field(default_factory=dict)
-    #: How many runs warned that they had not converged.
+    #: Number of runs that warned about convergence.
     not_converged: int = 0
 
     @property
     def nothing_ran(self) -> bool:
-        """Whether there is nothing to show, because all data is missing."""
+        """Whether there are no results, because all data is missing."""
         return bool(self.missing) and not any(row.n_runs for row in self.rows)
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run that has to be done."""
+    """One run to be executed."""
 
     case: Case
     seed: int
 
     @property
     def key(self) -> str:
-        """What it is known by."""
+        """Key of the run."""
         return self.case.key(self.seed)
 
 
 class Journal:
     """The file of finished runs: one JSON line each, written as soon as a run ends.
 
-    A line that was cut short, because the process was killed while writing it, is dropped: that run is done again.
+    A truncated line, from a process that was killed while writing, is dropped, and its run is repeated.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -87,14 +87,14 @@ class Journal:
             os.truncate(self.path, whole)
 
     def add(self, task: Task, values: Values, warned: bool, seconds: float) -> None:
-        """Keep a run."""
+        """Store a run."""
         record = {"key": task.key, "seconds": round(seconds, 3), "warned": warned, "values": values}
         line = json.dumps(record, allow_nan=False) + "\n"
         with open(self.path, "a", encoding="utf-8") as stream:
             stream.write(line)
             stream.flush()
             os.fsync(stream.fileno())
-        # As it will be read: lists for tuples, plain numbers for numpy's.
+        # In the form in which it will be read: lists for tuples, plain numbers for those of NumPy.
         self.done[task.key] = {"values": json.loads(line)["values"], "warned": warned}
 
 
@@ -108,23 +108,24 @@ def run_entry(
     seed: int = 0,
     report: Report = lambda message: None,
 ) -> Outcome:
-    """Do the runs that are not done yet, and compare.
+    """Execute the missing runs of an entry, and compare the results with the paper.
 
     Parameters
     ----------
     entry : Entry
     out : Path
-        Folder of the finished runs, which is made where it is not there.
+        Folder of the finished runs; created if necessary.
     runs : int, optional
-        Runs of each case; the entry's own number by default.
+        Number of runs per case; by default that of the entry.
     jobs : int
-        Processes. With one, each run may use all cores; with more, each has one thread. The results are the same.
+        Number of processes. With one, each run may use all cores; with more, each has one thread. Results do not depend
+        on it.
     quick : bool
         The reduced version.
     seed : int
-        Run number r has the seed ``seed + r``.
+        Seed of the first run; run r has the seed ``seed + r``.
     report : function of a message
-        Hears of every run that ends.
+        Called after every run.
     """
     wanted = runs if runs is not None else entry.quick_runs if quick else entry.runs
     cases = entry.cases(quick)
@@ -152,7 +153,7 @@ def run_entry(
 
 
 def _do(tasks: list[Task], journal: Journal, jobs: int, report: Report) -> dict[str, str]:
-    """Do what is not done; give the cases whose data is missing, with the message."""
+    """Execute the missing runs; returns the cases whose data is missing, with the message."""
     pending = list({task.key: task for task in tasks if task.key not in journal.done}.values())
     missing: dict[str, str] = {}
     for number, (task, done) in enumerate(_finished(pending, jobs), start=1):
@@ -167,7 +168,7 @@ def _do(tasks: list[Task], journal: Journal, jobs: int, report: Report) -> dict[
 
 
 def _finished(pending: list[Task], jobs: int) -> Iterator[tuple[Task, Any]]:
-    """Tasks with what they gave, as they end; a case that lacks its data is tried once."""
+    """Tasks with their results, as they finish; a case without data is tried once."""
     lacking: set[str] = set()
     if jobs == 1 or len(pending) < 2:
         for task in pending:
@@ -198,7 +199,7 @@ def _finished(pending: list[Task], jobs: int) -> Iterator[tuple[Task, Any]]:
 
 
 def _perform(task: Task, n_jobs: int | None) -> tuple[Values, bool, float] | DatasetUnavailable:
-    """One run: its values, whether it warned of not converging, its seconds; or what data it lacks."""
+    """One run: its values, whether it warned about convergence, and its seconds; or a message about missing data."""
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)

@@ -1,4 +1,4 @@
-"""The outcome of an entry as files: a CSV, a Markdown table, a picture; and one line for each claim."""
+"""Output files of an entry: a CSV file, a Markdown table, a figure, and one line per claim."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from bursty.papers.study import Outcome
 from bursty.storage import replacing
 
 COLUMNS = ("what", "measure", "paper", "ours", "difference", "verdict", "better with", "runs", "data")
-#: Pictures are for a page, not for print: small files.
+#: Resolution for a web page rather than print, to keep files small.
 DPI = 80
 
 
 def write_outcome(outcome: Outcome, out: Path) -> list[Path]:
-    """Write ``ID.csv``, ``ID.md`` and, where there is a figure, ``ID.png``; give their paths."""
+    """Write ``ID.csv``, ``ID.md`` and, if there is a figure, ``ID.png``; returns their paths."""
     paths = [out / f"{outcome.entry.id}.csv", out / f"{outcome.entry.id}.md"]
     _replace(paths[0], _csv(outcome.rows).encode("utf-8"))
     picture = _picture(outcome)
@@ -30,7 +30,7 @@ def write_outcome(outcome: Outcome, out: Path) -> list[Path]:
 
 
 def write_summary(outcomes: list[Outcome], out: Path) -> Path:
-    """Write ``summary.md``: one line for each claim."""
+    """Write ``summary.md``, with one line per claim."""
     lines = ["| paper | where | claim | here |", "|---|---|---|---|"]
     for outcome in outcomes:
         about = source(outcome.entry)
@@ -42,7 +42,7 @@ def write_summary(outcomes: list[Outcome], out: Path) -> Path:
 
 
 def markdown(outcome: Outcome, *, with_picture: bool) -> str:
-    """The table, the claims, the figure and what to know of them, as Markdown."""
+    """The table, the claims, the figure and notes, as Markdown."""
     entry, about = outcome.entry, source(outcome.entry)
     paper = published()[entry.paper]
     lines = [f"# {about['where']}: {entry.title}", ""]
@@ -84,7 +84,7 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def _table(rows: list[Row]) -> list[str]:
-    """A Markdown table, without the columns that are empty throughout."""
+    """A Markdown table, without empty columns."""
     texts = [cells(row) for row in rows]
     kept = [i for i in range(len(COLUMNS)) if any(text[i] for text in texts)]
     lines = ["| " + " | ".join(COLUMNS[i] for i in kept) + " |", "|" + "---|" * len(kept)]
@@ -112,7 +112,7 @@ def _plain(value: Any) -> str:
 
 
 def _picture(outcome: Outcome) -> bytes | None:
-    """The figure as PNG, where the runs it needs are there."""
+    """The figure as PNG, if its runs are available."""
     if outcome.entry.draw is None or outcome.nothing_ran or find_spec("matplotlib") is None:
         return None
     from matplotlib import rc_context
@@ -124,6 +124,6 @@ def _picture(outcome: Outcome) -> bytes | None:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """All of the new file or all of the old one."""
+    """Write a file atomically."""
     with replacing(path) as file:
         file.write(content)

@@ -29,9 +29,9 @@ CLASSIC = "Classic400"
 #: True numbers of clusters.
 TRUTH = {**{name: len(groups) for name, groups in GROUPS.items()}, CLASSIC: 3}
 MESSAGES = 100
-#: Random draws of the messages; the paper has one, which is not known.
+#: Number of random draws of the messages; the paper has one, which is not known.
 DRAWS = 10
-#: Words of so many messages: that gives numbers of words nearest to the paper's.
+#: Minimum number of messages of a word, which gives the numbers of words closest to the paper's.
 LEAST_DOCUMENTS = 3
 #: Clusters of fewer documents are outliers.
 LEAST = 5
@@ -43,11 +43,11 @@ METHODS: dict[str, dict[str, Any]] = {
     "DPMFS, collapsed, DCM, lambda fixed": {"sampler": "collapsed", "family": "dcm", "n_iter": 300, "lam_prior": None},
 }
 OURS = "DPMFS, collapsed, DCM"
-#: By how much the partitions of the chain are more probable than the true one, in the model's own logarithms.
+#: Log-probability under the model of the partitions of the chain, relative to the true partition.
 ABOVE = "log joint above that of the truth"
 SHOWN = ("clusters", "clusters of 5 or more", "NMI", ABOVE)
 EM = {"EDCM": "edcm", "EM-MN": "multinomial"}
-#: Where EM starts is not published: as in [Elkan2006], and from our default.
+#: The initialisation of EM is not published: that of [Elkan2006], and our default.
 STARTS: dict[str, dict[str, Any]] = {"": ELKAN, " from k-means": {**ELKAN, "init": "kmeans"}}
 
 
@@ -55,7 +55,7 @@ STARTS: dict[str, dict[str, Any]] = {"": ELKAN, " from k-means": {**ELKAN, "init
 def collection(name: str, draw: int) -> Corpus:
     """Classic400, or a draw of 100 messages from each newsgroup of a collection, without stop words and rare words.
 
-    Encoded files are left out: in a draw of News-Similar-3 one or two messages have a third of all tokens in them.
+    Encoded files are removed: in a draw of News-Similar-3 one or two messages contain a third of all tokens.
     """
     if name == CLASSIC:
         return load("classic400")
@@ -80,8 +80,8 @@ def discover(run: Run, data: str, **options: Any) -> Values:
     """DPMFS on a collection."""
     corpus = collection(data, run.seed % DRAWS)
     model = DPMFS(random_state=run.seed, n_jobs=run.n_jobs, **{"family": "multinomial", **options}).fit(corpus)
-    # With all labels known there are words to draw, and many flips a sweep make few sweeps do; and with DCM components
-    # s and the factor of lambda, which take their time.
+    # With all labels known only words are sampled, and many flips per sweep make few sweeps sufficient; with DCM
+    # components also s and the factor of lambda, which mix slowly.
     sweeps = 300 if model.family == "dcm" else 60
     truth = clone(model).set_params(n_iter=sweeps, burn_in=sweeps // 2, word_steps=1000)
     truth.fit(corpus, labels_of(corpus))
@@ -96,7 +96,7 @@ def discover(run: Run, data: str, **options: Any) -> Values:
 
 
 def _last_log_joint(model: DPMFS) -> float:
-    """Mean over the last sixth of the sweeps: the part of the paper's 3,000 that counts."""
+    """Mean over the last sixth of the sweeps, the part of the paper's 3,000 after burn-in."""
     values = model.trace_["log_joint"]
     return float(np.mean(values[-max(1, len(values) // 6) :]))
 
@@ -108,7 +108,7 @@ def cluster_draw(run: Run, data: str, n_components: int, **options: Any) -> Valu
 
 
 def _sizes(sampler: str, quick: bool) -> dict[str, Any]:
-    """The quick version makes a tenth of the sweeps."""
+    """Settings of the quick version, with a tenth of the sweeps."""
     if not quick:
         return {}
     return {"n_iter": 300, "burn_in": 250} if sampler == "paper" else {"n_iter": 60}
@@ -130,7 +130,7 @@ def _discover_cases(names: tuple[str, ...], quick: bool) -> list[Case]:
 
 
 def _em_cases(name: str, components: dict[str, int]) -> list[Case]:
-    """EM at each number of clusters, whose name is put after the method's; from k-means at the right one."""
+    """EM for each number of clusters, whose name follows that of the method; from k-means for the true number."""
     return [
         Case(
             f"{name}, {method}{start}{words}",
@@ -185,7 +185,7 @@ def _too_many(results: Results) -> float:
 
 
 def _nearer(results: Results) -> float:
-    """Whether the collapsed DCM sampler is nearer to the true number than the paper's sampler is."""
+    """Whether the collapsed DCM sampler is closer to the true number of clusters than the paper's sampler."""
     gaps = {
         name: [abs(results.mean(f"{name}, {method}", "clusters") - k) for method in (OURS, "DPMFS")]
         for name, k in TRUTH.items()
@@ -201,7 +201,7 @@ def _draw_figure8(results: Results) -> Any:
 
 
 def _ours(names: tuple[str, ...], em: str = "") -> dict[tuple[str, str], str]:
-    """Rows beyond the paper; ``em`` is what the cases of EM with the right number of clusters are called."""
+    """Additional rows; ``em`` is the suffix of the cases of EM with the true number of clusters."""
     rows = [
         (f"{name}, {method}", measure)
         for name in names

@@ -21,16 +21,16 @@ THIN = 10
 ALPHAS = (0.1, 1.0, 10.0)
 OMEGAS = (1.0, 50.0, 100.0)
 COLLAPSED = ", collapsed sampler"
-#: Documents alone in a cluster go to the most probable of the others.
+#: Documents alone in a cluster are moved to the most probable other cluster.
 NOT_ALONE = ", min_cluster_size = 2"
 WAYS = ("", NOT_ALONE, COLLAPSED)
 FOUND = ("% perfect runs", "true words found", "false words found")
 
 
 def synthetic(run: Run, draw: int | None = None, **options: Any) -> Values:
-    """DPMFS on the synthetic data: the partition, the words, the numbers of both at every tenth sweep.
+    """DPMFS on the synthetic data: partition, words, and their numbers at every tenth sweep.
 
-    ``draw`` is the number of the collection; by default each run has its own.
+    ``draw`` is the number of the collection; by default each run has its own collection.
     """
     corpus, truth = datasets.make_yu2010(random_state=run.seed if draw is None else draw)
     model = DPMFS(family="multinomial", random_state=run.seed, n_jobs=run.n_jobs, **options).fit(corpus)
@@ -61,7 +61,7 @@ def _synthetic_cases(quick: bool) -> list[Case]:
 
 
 def _with_collapsed(cases: list[Case]) -> list[Case]:
-    """The same with the collapsed sampler, beside each."""
+    """The cases with the collapsed sampler, for comparison."""
     settings = {"n_iter": 200, "learn_alpha": False}
     kept = ("alpha", "omega", "lam", "max_components")
     others = [
@@ -90,7 +90,7 @@ def _omega_cases(quick: bool) -> list[Case]:
 
 
 def _perfect(names: list[str]) -> Any:
-    """Share of the settings under which nearly all runs found the true partition."""
+    """Share of the settings for which nearly all runs found the true partition."""
 
     def check(results: Results) -> float:
         return share(results.mean(name, "% perfect runs") >= 90 for name in names if name in results)
@@ -113,7 +113,7 @@ def _draw_traces(cases: list[str], quantity: str, title: str, last: int | None =
 
 
 def settles(results: Results, quantity: str) -> float:
-    """The sweep after which a quantity stays within a tenth of its last value: mean over the runs."""
+    """The sweep after which a quantity stays within a tenth of its last value, averaged over runs."""
     found = []
     for run in results.runs("synthetic"):
         values = np.array(run[f"{quantity} by sweep"], dtype=np.float64)

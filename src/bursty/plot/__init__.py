@@ -1,8 +1,8 @@
-"""Plots with matplotlib: data, fits and what they found.
+"""Plots of data, fits and their results, with matplotlib.
 
-One file a subject: `counts`, `comparison`, `traces`, `clusters`, `topics`, `selection`, `calibration`; `style` has the
-look of all. Every function takes data or fitted models and an optional ``ax``, and gives back the axes. matplotlib is
-imported by the first plot, not before.
+There is one file per subject: `counts`, `comparison`, `traces`, `clusters`, `topics`, `selection`, `calibration`;
+`style` defines their common appearance. Every function takes data or fitted models and an optional ``ax``, and returns
+the axes. matplotlib is imported by the first plot.
 
 This folder may import `bursty.families`, `bursty.engines`, `bursty.corpus` and `bursty.metrics`.
 """

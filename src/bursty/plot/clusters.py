@@ -1,4 +1,4 @@
-"""What a clustering or a classifier found, and how it compares with the truth."""
+"""Results of a clustering or a classifier, and their agreement with known labels."""
 
 from __future__ import annotations
 
@@ -19,22 +19,29 @@ _MOST_CELLS = 900
 
 
 def cluster_sizes(model: Any, *, n_words: int = 4, ax: Axes | None = None) -> Axes:
-    """Documents of each cluster, largest first, with the words that tell it apart.
+    """Number of documents per cluster, largest first, with the discriminative words of each.
 
     Parameters
     ----------
-    model : fitted Mixture, or anything with ``labels_``; or the labels
-    n_words : int
-        Words beside each bar, where the model knows them.
+    model : fitted Mixture, any clustering with ``labels_``, or array-like of shape (n_documents,)
+        The clustering, or its labels.
+    n_words : int, default 4
+        Number of words beside each bar, if the model has words.
     ax : Axes, optional
 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from bursty import plot
+    >>> plot.cluster_sizes([0, 0, 1, 0]).get_title(loc="left")
+    '4 documents in 2 clusters'
     """
     labels = np.asarray(getattr(model, "labels_", model))
     if labels.ndim != 1 or len(labels) == 0:
-        raise ValueError(f"cluster sizes need one label a document, not shape {labels.shape}")
+        raise ValueError(f"cluster sizes need one label per document, not shape {labels.shape}")
     clusters, sizes = np.unique(labels, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
     ax = style.axes(ax, height=max(2.0, 0.42 * len(order) + 1.2))
@@ -84,24 +91,33 @@ def cluster_words(model: Any, cluster: int, n: int = 12, *, by: str = "contrast"
 def confusion(
     labels_true: Any, labels_pred: Any, *, normalize: bool = False, names: Any = None, ax: Axes | None = None
 ) -> Axes:
-    """How many documents of each class went to each cluster or predicted class.
+    """Confusion matrix: number of documents of each class in each cluster or predicted class.
 
     Parameters
     ----------
-    labels_true, labels_pred : sequences of labels, one a document
-    normalize : bool
-        Shares of each true class instead of numbers.
+    labels_true, labels_pred : array-like of shape (n_documents,)
+    normalize : bool, default False
+        Whether to show shares of each true class instead of numbers.
     names : sequence of str, optional
-        The name of each true label in sorted order. Predicted labels have the same names where they are the same.
+        Names of the true labels, in sorted order; predicted labels with the same value have the same name.
     ax : Axes, optional
 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from bursty import plot
+    >>> ax = plot.confusion(["wet", "wet", "dry"], ["wet", "dry", "dry"])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['dry', 'wet']
     """
     true, pred = np.asarray(labels_true), np.asarray(labels_pred)
     if true.ndim != 1 or true.shape != pred.shape or len(true) == 0:
-        raise ValueError(f"give one true and one predicted label a document, not shapes {true.shape} and {pred.shape}")
+        raise ValueError(
+            f"give one true and one predicted label per document, not shapes {true.shape} and {pred.shape}"
+        )
     rows, row_of = np.unique(true, return_inverse=True)
     columns, column_of = np.unique(pred, return_inverse=True)
     numbers = np.zeros((len(rows), len(columns)))
@@ -113,34 +129,40 @@ def confusion(
     shown = shares if normalize else numbers
     text = [[f"{value:.2f}" if normalize else f"{value:.0f}" for value in row] for row in shown]
     ax = style.axes(ax, width=max(4.0, 0.62 * len(columns) + 2.2), height=max(3.2, 0.42 * len(rows) + 1.6))
-    # Shaded by share: a large class does not make the others pale.
+    # Shaded by share, so that a large class does not make the others pale.
     style.table(ax, shares, text if numbers.size <= _MOST_CELLS else [], largest=1.0)
     same = names is not None and set(columns.tolist()) <= set(rows.tolist())
     ax.set_xticks(range(len(columns)), [style.short(called[c] if same else c) for c in columns.tolist()], rotation=90)
     ax.set_yticks(range(len(rows)), [style.short(called[r]) for r in rows.tolist()])
-    return style.finish(ax, "Where each class went", "predicted", "true", grid="")
+    return style.finish(ax, "Confusion matrix", "predicted", "true", grid="")
 
 
 def similarity(samples: Any, *, labels: Any = None, ax: Axes | None = None) -> Axes:
-    """Posterior similarity: how probably each two documents share a cluster.
+    """Posterior similarity: probability that each pair of documents shares a cluster.
 
     Parameters
     ----------
     samples : fitted DPMFS, or array of shape (n_samples, n_documents) or (n_documents, n_components)
-        Whole numbers: the labels of the documents in each sample of a Gibbs sampler. Else: ``predict_proba`` of a
-        mixture, rows that sum to one.
-    labels : array of shape (n_documents,), optional
-        Documents are drawn in the order of these; by default in the order of their last, or likeliest, cluster.
+        Integers: labels of the documents in each sample of a Gibbs sampler. Otherwise: ``predict_proba`` of a mixture,
+        with rows that sum to one.
+    labels : array-like of shape (n_documents,), optional
+        Labels by which documents are ordered. Default: their last, or most probable, cluster.
     ax : Axes, optional
 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from bursty import plot
+    >>> plot.similarity([[0, 0, 1], [0, 1, 1]]).get_title(loc="left")
+    'Posterior similarity'
     """
     matrix, own = _together(np.asarray(getattr(samples, "samples_", samples)))
     given = own if labels is None else np.asarray(labels)
     if given.shape != (len(matrix),):
-        raise ValueError(f"labels has shape {given.shape} for {len(matrix)} documents: give one each")
+        raise ValueError(f"labels has shape {given.shape} for {len(matrix)} documents: give one per document")
     order = np.argsort(given, kind="stable")
     ax = style.axes(ax, width=5.2, height=4.6)
     image = ax.imshow(matrix[np.ix_(order, order)], cmap=style.SHADES, vmin=0.0, vmax=1.0, interpolation="nearest")
@@ -148,20 +170,18 @@ def similarity(samples: Any, *, labels: Any = None, ax: Axes | None = None) -> A
     for edge in np.flatnonzero(np.diff(np.unique(given, return_inverse=True)[1][order])) + 0.5:
         ax.axhline(edge, color="white", linewidth=0.6)
         ax.axvline(edge, color="white", linewidth=0.6)
-    return style.finish(
-        ax, "Which documents belong together", "documents, by cluster", "documents, by cluster", grid=""
-    )
+    return style.finish(ax, "Posterior similarity", "documents, by cluster", "documents, by cluster", grid="")
 
 
 def _together(samples: Array) -> tuple[Array, Array]:
-    """Documents x documents, and a cluster for each to sort by."""
+    """Documents x documents matrix, and a cluster per document to sort by."""
     if samples.ndim != 2 or samples.size == 0:
         raise ValueError(f"similarity needs samples x documents labels or documents x clusters, not {samples.shape}")
     n_documents = samples.shape[1] if samples.dtype.kind in "iu" else samples.shape[0]
     if n_documents > 5000:
-        raise ValueError(f"{n_documents:,} documents make too many pairs to draw: choose 5,000 or fewer")
+        raise ValueError(f"{n_documents:,} documents give too many pairs to draw: choose at most 5,000")
     if samples.dtype.kind in "iu":
         return posterior_similarity(samples), samples[-1]
     if np.any(samples < 0) or not np.allclose(samples.sum(axis=1), 1.0, atol=1e-6):
-        raise ValueError("posteriors must not be negative, and each row must sum to one")
+        raise ValueError("posteriors must be non-negative, and each row must sum to one")
     return samples @ samples.T, samples.argmax(axis=1)

@@ -1,4 +1,4 @@
-"""Two things against each other: two families on the same documents, quality of a run against its likelihood."""
+"""Scatter plots: two families on the same documents, and the quality of runs against their likelihood."""
 
 from __future__ import annotations
 
@@ -23,18 +23,26 @@ def probabilities(first: Any, second: Any, X: Any, *, ax: Axes | None = None) ->
     Parameters
     ----------
     first, second : fitted families
-        Horizontal and vertical.
-    X : documents x words counts
+        Horizontal and vertical axis.
+    X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
     ax : Axes, optional
 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from bursty import plot
+    >>> from bursty.families import DCM, EDCM
+    >>> X = [[3, 0, 1], [1, 0, 1], [0, 2, 2]]
+    >>> plot.probabilities(DCM().fit(X), EDCM().fit(X), X).get_xlabel()
+    'log-probability, DCM'
     """
     ax = style.axes(ax, width=4.6, height=4.6)
     names = [get_family(model).title for model in (first, second)]
     _against(ax, first.log_prob(X), second.log_prob(X))
-    return style.finish(ax, "Each dot a document", *(f"log-probability, {name}" for name in names))
+    return style.finish(ax, "One dot per document", *(f"log-probability, {name}" for name in names))
 
 
 def parameters(first: Any, second: Any, *, ax: Axes | None = None) -> Axes:
@@ -43,23 +51,33 @@ def parameters(first: Any, second: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     first, second : fitted families of the same words
-        Horizontal and vertical, both on logarithmic scales; words with a parameter of 0 are left out.
+        Horizontal and vertical axis, both logarithmic; words with a parameter of 0 are not shown.
     ax : Axes, optional
 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from bursty import plot
+    >>> from bursty.families import DCM, EDCM
+    >>> X = [[3, 0, 1], [1, 0, 1], [0, 2, 2]]
+    >>> plot.parameters(DCM().fit(X), EDCM().fit(X)).get_title(loc="left")
+    'One dot per word'
     """
     values = [_parameter(model) for model in (first, second)]
     if values[0].shape != values[1].shape:
-        raise ValueError(f"the families were fitted on {len(values[0])} and {len(values[1])} words: fit the same")
+        raise ValueError(
+            f"the families were fitted on {len(values[0])} and {len(values[1])} words: fit both on the same documents"
+        )
     ax = style.axes(ax, width=4.6, height=4.6)
     shown = (values[0] > 0) & (values[1] > 0)
     _against(ax, values[0][shown], values[1][shown])
     ax.set_xscale("log")
     ax.set_yscale("log")
     names = [f"{model._parameters.symbol} of {get_family(model).title}" for model in (first, second)]
-    return style.finish(ax, "Each dot a word", *names)
+    return style.finish(ax, "One dot per word", *names)
 
 
 def runs(results: Mapping[str, Any], *, xlabel: str = "perplexity", ax: Axes | None = None) -> Axes:
@@ -68,14 +86,21 @@ def runs(results: Mapping[str, Any], *, xlabel: str = "perplexity", ax: Axes | N
     Parameters
     ----------
     results : mapping of str to (perplexities, mutual informations)
-        A cloud for each method: one value a run in both sequences.
-    xlabel : str
-        What is on the horizontal axis, if not perplexity.
+        One pair of sequences per method, with one value per run in each.
+    xlabel : str, default "perplexity"
+        Label of the horizontal axis.
     ax : Axes, optional
 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from bursty import plot
+    >>> ax = plot.runs({"EDCM": ([1290, 1300], [0.9, 0.8]), "multinomial": ([2560, 2550], [0.5, 0.6])})
+    >>> ax.get_xlabel()
+    'perplexity'
     """
     if not results:
         raise ValueError("results is empty: give at least one method")
@@ -86,7 +111,7 @@ def runs(results: Mapping[str, Any], *, xlabel: str = "perplexity", ax: Axes | N
             raise ValueError(f"{name}: give as many perplexities as mutual informations, not {x.shape} and {y.shape}")
         ax.scatter(x, y, s=26, marker=mark.marker, facecolor="none", edgecolor=mark.colour, label=style.short(name))
     ax.legend(frameon=False, fontsize="small")
-    return style.finish(ax, "Each mark a run", xlabel, "mutual information with the labels (nats)")
+    return style.finish(ax, "One mark per run", xlabel, "mutual information with the labels (nats)")
 
 
 def _parameter(model: Any) -> Array:
@@ -96,7 +121,7 @@ def _parameter(model: Any) -> Array:
 
 
 def _against(ax: Axes, x: Array, y: Array) -> None:
-    """Dots, and the line where both are equal."""
+    """Scatter plot with the diagonal."""
     ax.scatter(x, y, s=9, color=style.COLOURS[0], alpha=0.5, linewidth=0)
     finite = np.concatenate([x[np.isfinite(x)], y[np.isfinite(y)]])
     if len(finite):

@@ -1,4 +1,4 @@
-"""How often words occur in a document: what the data do, and what a family makes likely."""
+"""Distribution of the count of a word in a document: in data, and under a family."""
 
 from __future__ import annotations
 
@@ -28,22 +28,29 @@ def count_probabilities(
 
     Parameters
     ----------
-    data : CountProbabilities, or documents x words counts
-        What `bursty.metrics.count_probabilities` gives, or what it takes.
+    data : CountProbabilities, or {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
+        The result of `bursty.metrics.count_probabilities`, or its input.
     label : str, optional
-        Whose curves they are, for the legend: draw several into the same axes to compare.
-    markers : bool
-        Dots for every point; without, lines alone (a model over the data).
+        Name in the legend, to compare several data sets in the same axes.
+    markers : bool, default True
+        Whether to mark points; False draws lines only, as for a model over data.
     ax : Axes, optional
     **options
-        Passed to `bursty.metrics.count_probabilities` where ``data`` are documents.
+        Passed to `bursty.metrics.count_probabilities` if ``data`` are documents.
 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from bursty import plot
+    >>> ax = plot.count_probabilities([[3, 0, 1], [1, 0, 1]], max_count=3, groups={"common": 1, "rare": None})
+    >>> ax.get_xlabel()
+    'occurrences in a document'
     """
     if isinstance(data, CountProbabilities) and options:
-        raise TypeError(f"curves that are counted already take no {', '.join(sorted(options))}")
+        raise TypeError(f"options do not apply to computed curves: {', '.join(sorted(options))}")
     curves = data if isinstance(data, CountProbabilities) else count(data, **options)
     ax = style.axes(ax)
     for (group, values), mark in zip(curves.probabilities.items(), style.marks(), strict=False):
@@ -55,7 +62,7 @@ def count_probabilities(
         ax.plot(curves.counts, shown, color=mark.colour, label=name, **look)
     ax.set_yscale("log")
     ax.legend(frameon=False, fontsize="small")
-    return style.finish(ax, "How often a word occurs in a document", "occurrences in a document", "probability")
+    return style.finish(ax, "Count of a word in a document", "occurrences in a document", "probability")
 
 
 def simplex(
@@ -69,29 +76,36 @@ def simplex(
 ) -> Axes:
     """Probabilities of all counts of three words in a document of n words ([Madsen2005] Figures 3 and 5).
 
-    Each corner is a document of one word only; burstiness moves probability to edges and corners.
+    Each corner is a document with only one of the words; burstiness moves probability to edges and corners.
 
     Parameters
     ----------
-    parameters : three numbers, or a fitted family of three words
+    parameters : array-like of shape (3,), or a family fitted on three words
         theta, alpha or beta.
     n : int
-        Words of a document.
+        Number of words in the document.
     family : str
-        What the numbers are parameters of: one of `bursty.families.FAMILIES` that is a probability of words. EDCM
+        Family of the parameters: one of `bursty.families.FAMILIES` that is a distribution of counts. EDCM
         probabilities are as published: they sum to less than 1.
     words : sequence of three str, optional
         Names of the corners.
-    bar : bool
-        With a colour bar.
+    bar : bool, default True
+        Whether to draw a colour bar.
     ax : Axes, optional
 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from bursty import plot
+    >>> ax = plot.simplex([0.44, 0.25, 0.31], n=20, family="dcm", words=["rain", "sun", "wind"])
+    >>> ax.get_title(loc="left")
+    'Counts of three words: DCM'
     """
     if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
-        raise ValueError(f"n must be a whole number of words, one or more, not {n!r}")
+        raise ValueError(f"n must be a positive integer, the number of words, not {n!r}")
     first, second = (values.ravel() for values in np.mgrid[0 : n + 1, 0 : n + 1])
     inside = first + second <= n
     counts = np.stack([first[inside], second[inside], n - first[inside] - second[inside]], axis=1).astype(np.int32)
@@ -116,16 +130,16 @@ def simplex(
 
 
 def _log_prob(parameters: Any, counts: Array, family: str) -> Array:
-    """Log-probability of each row of counts, all orders of the words together."""
+    """Log-probability of each row of counts, summed over all orders of the words."""
     model = get_family(parameters if isinstance(parameters, FamilyEstimator) else family)
     if not model.has_perplexity:
-        raise ValueError(f"{model.title} is a density, not a probability of counts: a simplex shows the latter")
+        raise ValueError(f"{model.title} is a density, not a distribution of counts, which the simplex shows")
     if isinstance(parameters, FamilyEstimator):
         if getattr(parameters, "n_features_in_", 3) != 3:
-            raise ValueError(f"a simplex has three words, but the family was fitted on {parameters.n_features_in_}")
+            raise ValueError(f"a simplex needs three words, but the family was fitted on {parameters.n_features_in_}")
         return parameters.log_prob(counts, coefficient=True)
     values = np.asarray(parameters, dtype=np.float64)
     if values.shape != (3,) or not np.all(np.isfinite(values) & (values > 0)):
-        raise ValueError(f"a simplex needs three parameters above 0, not {parameters!r}")
+        raise ValueError(f"a simplex needs three positive parameters, not {parameters!r}")
     sequence = model.log_prob(Chunk(sp.csr_array(counts)), model.from_weights(values[:, None]))[:, 0]
     return sequence + gammaln(counts.sum(axis=1) + 1.0) - gammaln(counts + 1.0).sum(axis=1)

@@ -1,4 +1,4 @@
-"""How many components or topics: likelihood against K."""
+"""Selection of the number of components or topics: likelihood against K."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LABELS = {
-    **{"heldout": "held-out log-likelihood of a document", "bic": "gain by BIC", "icl": "gain by ICL"},
+    **{"heldout": "held-out log-likelihood per document", "bic": "gain by BIC", "icl": "gain by ICL"},
     "completion": "log-probability of a held-out token",
 }
 
@@ -24,17 +24,24 @@ def likelihoods(selection: Any, *, ylabel: str | None = None, logx: bool = False
     Parameters
     ----------
     selection : Selection, or mapping of str to (ks, scores) or (ks, scores, standard errors)
-        What `bursty.select_components` gives (the choice is marked); or a curve for each model, as in [Doyle2009]
+        The result of `bursty.select_components`, whose choice is marked, or one curve per model, as in [Doyle2009]
         Figures 2 and 3.
     ylabel : str, optional
-        What the scores are.
-    logx : bool
-        Numbers of components on a logarithmic scale.
+        Label of the vertical axis.
+    logx : bool, default False
+        Whether to use a logarithmic scale for the number of components.
     ax : Axes, optional
 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from bursty import plot
+    >>> ax = plot.likelihoods({"DCMLDA": ([5, 10, 20], [-310.0, -302.0, -305.0])})
+    >>> ax.get_xlabel()
+    'components'
     """
     chosen = getattr(selection, "n_components", None)
     if chosen is not None:
@@ -43,13 +50,13 @@ def likelihoods(selection: Any, *, ylabel: str | None = None, logx: bool = False
     elif isinstance(selection, Mapping) and selection:
         curves = selection
     else:
-        raise TypeError("give what select_components returns, or a mapping of names to (ks, scores)")
+        raise TypeError("give the result of select_components, or a mapping of names to (ks, scores)")
     ax = style.axes(ax)
     for (name, curve), mark in zip(curves.items(), style.marks(), strict=False):
         ks, scores, *errors = (np.asarray(values, dtype=np.float64) for values in curve)
         if ks.shape != scores.shape or ks.ndim != 1:
             raise ValueError(
-                f"{name or 'selection'}: give one score for each number, not {scores.shape} for {ks.shape}"
+                f"{name or 'selection'}: give one score per number of components, not {scores.shape} for {ks.shape}"
             )
         look: dict[str, Any] = {"color": mark.colour, "marker": mark.marker, "linestyle": mark.dash, "capsize": 3.0}
         ax.errorbar(ks, scores, yerr=errors[0] if errors else None, label=style.short(name) or None, **look)
@@ -67,4 +74,4 @@ def likelihoods(selection: Any, *, ylabel: str | None = None, logx: bool = False
         ax.legend(frameon=False, fontsize="small")
     if logx:
         ax.set_xscale("log")
-    return style.finish(ax, "How many?", "components", ylabel or "log-likelihood")
+    return style.finish(ax, "Number of components", "components", ylabel or "log-likelihood")

@@ -1,4 +1,4 @@
-"""The look of all plots, in one place: colours the colour-blind can tell apart, and never colour alone."""
+"""Common appearance of all plots: a palette for colour-blind readers, and never colour as the only distinction."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-#: Okabe and Ito's colours, darkest contrasts first; yellow is left out, which white paper swallows.
+#: Okabe and Ito's colours, highest contrast first; without yellow, which is hard to see on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", "-.", ":")
-#: White to dark: readable in grey.
+#: White to dark, also readable in grey.
 SHADES = "Blues"
 INK, FAINT = "#333333", "#999999"
 LONGEST_LABEL = 24
 
 
 class Mark(NamedTuple):
-    """What sets one series apart from another, in colour and without."""
+    """Colour, marker and line style of a series."""
 
     colour: str
     marker: str
@@ -34,18 +34,18 @@ class Mark(NamedTuple):
 
 
 def marks() -> Iterator[Mark]:
-    """One after the other; the first 56 differ in colour or marker."""
+    """Styles of successive series; the first 56 differ in colour or marker."""
     for i in count():
         yield Mark(COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], DASHES[i // len(COLOURS) % len(DASHES)])
 
 
 def mark_number(i: int) -> Mark:
-    """The mark of series i."""
+    """Style of series i."""
     return next(islice(marks(), i, None))
 
 
 def axes(ax: Axes | None, *, width: float = 6.4, height: float = 4.2) -> Axes:
-    """The axes given, or those of a new figure."""
+    """The given axes, or those of a new figure."""
     if ax is not None:
         return ax
     try:
@@ -57,7 +57,7 @@ def axes(ax: Axes | None, *, width: float = 6.4, height: float = 4.2) -> Axes:
 
 
 def finish(ax: Axes, title: str, xlabel: str = "", ylabel: str = "", *, grid: str = "both") -> Axes:
-    """Title, labels, a quiet grid behind the data, and no box."""
+    """Set title, labels and a light grid, and remove the box."""
     ax.set_title(title, loc="left", fontsize="medium", color=INK)
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
@@ -69,13 +69,13 @@ def finish(ax: Axes, title: str, xlabel: str = "", ylabel: str = "", *, grid: st
 
 
 def short(text: Any) -> str:
-    """Text that fits beside an axis, and that matplotlib does not take for mathematics."""
+    """Text short enough for an axis, escaped so that matplotlib does not parse it as mathematics."""
     plain = str(text).replace("$", r"\$")
     return plain if len(plain) <= LONGEST_LABEL else plain[: LONGEST_LABEL - 1] + "…"
 
 
 def word_names(model: Any, n_words: int) -> Array:
-    """The words of a fitted model; "word no. 7" where nobody named them."""
+    """The words of a fitted model; "word no. 7" if they have no names."""
     names = getattr(model, "feature_names_in_", None)
     if names is None or np.array_equal(np.asarray(names), check_vocabulary(None, n_words)):
         return np.array([f"word no. {i}" for i in range(n_words)], dtype=object)
@@ -83,7 +83,7 @@ def word_names(model: Any, n_words: int) -> Array:
 
 
 def bars(ax: Axes, names: Any, values: Any, colour: str = COLOURS[0]) -> None:
-    """Horizontal bars, the first on top, each with its name."""
+    """Horizontal bars with names, the first at the top."""
     places = np.arange(len(values))
     ax.barh(places, values, color=colour, height=0.7)
     ax.set_yticks(places, [short(name) for name in names])
@@ -92,7 +92,7 @@ def bars(ax: Axes, names: Any, values: Any, colour: str = COLOURS[0]) -> None:
 
 
 def table(ax: Axes, values: Array, text: list[list[str]], *, largest: float | None = None) -> Any:
-    """A table of shaded cells that also say their value; give back the image, for a colour bar."""
+    """Draw a table of shaded cells with their values; returns the image, for a colour bar."""
     top = float(largest if largest is not None else np.nanmax(values, initial=0.0)) or 1.0
     image = ax.imshow(values, cmap=SHADES, vmin=0.0, vmax=top, aspect="auto")
     for row, cells in enumerate(text):
@@ -103,7 +103,7 @@ def table(ax: Axes, values: Array, text: list[list[str]], *, largest: float | No
 
 
 def column_number(number: Any, total: int, what: str) -> int:
-    """A cluster or topic by its number, checked."""
+    """Check the number of a cluster or topic."""
     if not isinstance(number, int | np.integer) or isinstance(number, bool) or not 0 <= number < total:
-        raise ValueError(f"{what} must be a whole number from 0 to {total - 1}, not {number!r}")
+        raise ValueError(f"{what} must be an integer from 0 to {total - 1}, not {number!r}")
     return int(number)

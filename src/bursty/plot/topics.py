@@ -1,4 +1,4 @@
-"""What topics are about, and where and when they occur."""
+"""Words of topics, and their shares by group or over time."""
 
 from __future__ import annotations
 
@@ -18,21 +18,29 @@ Array = np.ndarray[Any, Any]
 def topic_words(
     model: Any, topic: int, n: int = 12, *, by: str = "contrast", weight: float = 0.6, ax: Axes | None = None
 ) -> Axes:
-    """The words that say most about a topic, with their probabilities in it.
+    """Top words of a topic, with their probabilities in it.
 
     Parameters
     ----------
     model : fitted LDA or DCMLDA
     topic : int
-    n : int
-        Words.
+    n : int, default 12
+        Number of words.
     by, weight
-        How words are ranked, as in ``LDA.top_words``.
+        Ranking of the words, as in ``LDA.top_words``.
     ax : Axes, optional
 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from bursty import LDA, datasets, plot
+    >>> corpus, _ = datasets.make_bursty_mixture(60, 40, 2, random_state=0)
+    >>> model = LDA(2, n_iter=10, tol=0, random_state=0).fit(corpus)
+    >>> plot.topic_words(model, 0, n=5).get_xlabel()
+    'probability in the topic'
     """
     check_is_fitted(model)
     scores = model.word_scores(by, weight)
@@ -47,28 +55,37 @@ def topic_words(
 def topics_over(
     model: Any, groups: Any, *, topics: Any = None, window: int = 1, n_words: int = 3, ax: Axes | None = None
 ) -> Axes:
-    """Share of topics in the documents of each group: lines over numbers such as years, a table over names.
+    """Share of topics by group of documents: lines over numbers such as years, a table over names.
 
     Parameters
     ----------
     model : fitted LDA or DCMLDA
-    groups : sequence, one value a document of the fit
-        Numbers (a time) or labels.
+    groups : array-like of shape (n_documents,)
+        Numbers (such as years) or labels, one per document of the fit.
     topics : sequence of int, optional
-        Which topics; by default the five that change most.
-    window : int
-        Running mean over so many neighbouring times.
-    n_words : int
-        Top words in the name of a topic.
+        Topics to show. Default: the five that change most.
+    window : int, default 1
+        Number of neighbouring times in the running mean.
+    n_words : int, default 3
+        Number of top words in the name of a topic.
     ax : Axes, optional
 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from bursty import LDA, datasets, plot
+    >>> corpus, _ = datasets.make_bursty_mixture(60, 40, 2, random_state=0)
+    >>> model = LDA(2, n_iter=10, tol=0, random_state=0).fit(corpus)
+    >>> years = [2000 + document % 5 for document in range(60)]
+    >>> plot.topics_over(model, years).get_title(loc="left")
+    'Topics over time'
     """
     names, shares = model.prevalence(groups)
     if not isinstance(window, int | np.integer) or window < 1:
-        raise ValueError(f"window must be a whole number, one or more, not {window!r}")
+        raise ValueError(f"window must be a positive integer, not {window!r}")
     chosen = np.argsort(-shares.std(axis=0), kind="stable")[:5] if topics is None else topics
     numbers = [style.column_number(topic, shares.shape[1], "topic") for topic in chosen]
     words = _titles(model, n_words)
@@ -85,7 +102,7 @@ def topics_over(
 
 
 def running_mean(values: Array, window: int) -> Array:
-    """Mean of the ``window`` values around each; of as many as there are at the ends."""
+    """Running mean over ``window`` values; fewer at the ends."""
     ones = np.ones(min(window, len(values)))
     return np.convolve(values, ones, "same") / np.convolve(np.ones(len(values)), ones, "same")
 

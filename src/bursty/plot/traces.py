@@ -1,4 +1,4 @@
-"""How a fit went: a quantity at each iteration, with the phases it went through."""
+"""Trace of a fit: a quantity by iteration, with the phases of annealing."""
 
 from __future__ import annotations
 
@@ -24,20 +24,28 @@ _LABELS = {
 
 
 def trace(model: Any, quantity: str | None = None, *, label: str = "", ax: Axes | None = None) -> Axes:
-    """A quantity of a fit, iteration by iteration; phases of annealing are marked.
+    """A quantity of a fit by iteration, with the phases of annealing marked.
 
     Parameters
     ----------
     model : fitted Mixture, LDA, DCMLDA or DPMFS, or its ``trace_``
     quantity : str, optional
-        A key of ``trace_`` with one number an iteration: by default "log_likelihood", or the first there is.
+        A key of ``trace_`` with one number per iteration. Default: "log_likelihood", or the first key.
     label : str, optional
-        For the legend: draw several into the same axes to compare.
+        Name in the legend, to compare several fits in the same axes.
     ax : Axes, optional
 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from bursty import Mixture, datasets, plot
+    >>> corpus, _ = datasets.make_bursty_mixture(60, 40, 2, random_state=0)
+    >>> model = Mixture(2, random_state=0).fit(corpus)
+    >>> plot.trace(model).get_xlabel()
+    'iteration'
     """
     entries = model if isinstance(model, Mapping) else getattr(model, "trace_", None)
     if not entries:
@@ -57,17 +65,17 @@ def trace(model: Any, quantity: str | None = None, *, label: str = "", ax: Axes 
         ax.annotate(text, (start + 0.7, 0.02), xycoords=("data", "axes fraction"), fontsize="small", color=style.INK)
     if label or len(chains) > 1:
         ax.legend(frameon=False, fontsize="small")
-    return style.finish(ax, "How the fit went", "iteration", title(entries, name))
+    return style.finish(ax, "Convergence", "iteration", title(entries, name))
 
 
 def comparable(entries: Mapping[str, Any], name: str) -> Array:
-    """The values of a quantity, chains x iterations; what annealing divided by T is multiplied by it again."""
+    """The values of a quantity, chains x iterations; values divided by T in annealing are multiplied by it."""
     values = np.atleast_2d(np.asarray(entries[name], dtype=np.float64))
     return values * np.asarray(entries["temperature"]) if _annealed(entries, name) else values
 
 
 def title(entries: Mapping[str, Any], name: str) -> str:
-    """What a quantity is called."""
+    """Display name of a quantity."""
     return _LABELS.get(name, name.replace("_", " ")) + (" times T" if _annealed(entries, name) else "")
 
 
@@ -76,9 +84,9 @@ def _annealed(entries: Mapping[str, Any], name: str) -> bool:
 
 
 def quantities(entries: Mapping[str, Any]) -> dict[str, Array]:
-    """The numbers of a trace that change from iteration to iteration, by name; not what counts or cuts them.
+    """The numeric quantities of a trace, by name, without counters and phase markers.
 
-    Each has one value an iteration, or a row of them for each chain.
+    Each has one value per iteration, or one row of values per chain.
     """
     arrays = {name: np.asarray(values) for name, values in entries.items()}
     others = ("iteration", "sweep", "phase", "temperature", "weights")
@@ -90,7 +98,7 @@ def quantities(entries: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def phases(entries: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """Where each phase starts, and what it is called; nothing where there is but one."""
+    """Start and name of each phase; empty if there is only one."""
     if "phase" not in entries:
         return []
     numbers = np.asarray(entries["phase"])

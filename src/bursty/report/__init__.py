@@ -1,7 +1,7 @@
-"""One self-contained HTML page about a fitted model: what it found, how, and on what.
+"""Report on a fitted model as one self-contained HTML page: results, run and data.
 
-`render` gives the page as a string, `write` makes a file of it. What a page says is put together by `clusters`,
-`topics` and `classifier`, each from a `source.Source`; `run` adds what all pages have; `page` makes the HTML.
+`render` returns the page as a string, `write` saves it to a file. The content is assembled by `clusters`, `topics` and
+`classifier`, each from a `source.Source`; `run` adds the panel common to all pages; `page` generates the HTML.
 
 This folder may import `bursty.plot`, `bursty.families`, `bursty.corpus`, `bursty.metrics` and `bursty.storage`.
 """
@@ -23,7 +23,7 @@ from bursty.storage import replacing
 
 __all__ = ["render", "write"]
 
-# What a fitted model has tells what kind of page it gets.
+# The fitted attributes of a model determine the kind of its page.
 _KINDS = (("labels_", cluster_content), ("doc_topic_", topic_content), ("class_count_", classifier_content))
 
 
@@ -35,16 +35,26 @@ def render(model: Any, corpus: Any = None, run: Any = None, *, texts: bool = Tru
     model : fitted Mixture, DPMFS, LDA, DCMLDA or BayesClassifier
     corpus : Corpus, optional
         The documents to show. For clusters and topics: those of the fit, or others with the same vocabulary. For a
-        classifier: labelled documents that it was *not* fitted on, by which it is judged. Without it the page has
-        what the model alone knows.
+        classifier: labelled documents that it was *not* fitted on, on which it is evaluated. Without a corpus the page
+        shows only the model.
     run : dict, optional
-        What was run, any of ``command``, ``data``, ``parameters``, ``seed``, ``versions``, ``started``, ``seconds``.
+        Facts about the run: any of ``command``, ``data``, ``parameters``, ``seed``, ``versions``, ``started``,
+        ``seconds``.
     texts : bool, default True
-        Show excerpts where the corpus has its texts. False leaves them out, for data that must not be shown.
+        Whether to show excerpts if the corpus has texts. Use False for data that must not be published.
 
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> from bursty import Mixture, datasets, report
+    >>> corpus, _ = datasets.make_bursty_mixture(60, 40, 2, random_state=0)
+    >>> model = Mixture(2, random_state=0).fit(corpus)
+    >>> page = report.render(model, corpus)
+    >>> "clusters in 60 documents" in page
+    True
     """
     facts = check_run(run)
     check_is_fitted(model)
@@ -60,24 +70,34 @@ def render(model: Any, corpus: Any = None, run: Any = None, *, texts: bool = Tru
 
 
 def write(path: str | Path, model: Any, corpus: Any = None, run: Any = None, *, texts: bool = True) -> Path:
-    """`render` into a file, which is there whole or not at all.
+    """Write the report of a fitted model to a file, atomically.
 
     Parameters
     ----------
     path : str or Path
-        Where to; a file that is there is replaced.
+        Output file; an existing file is replaced.
     model, corpus, run, texts
         As in `render`.
 
     Returns
     -------
     Path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bursty import Mixture, datasets, report
+    >>> corpus, _ = datasets.make_bursty_mixture(60, 40, 2, random_state=0)
+    >>> model = Mixture(2, random_state=0).fit(corpus)
+    >>> path = report.write(f"{tempfile.mkdtemp()}/report.html", model, corpus, run={"seed": 0})
+    >>> path.name
+    'report.html'
     """
     target = Path(path)
     if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder: name the file too, such as {target / 'report.html'}")
+        raise IsADirectoryError(f"{target} is a folder: give the name of a file, such as {target / 'report.html'}")
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"the folder {target.parent} does not exist: make it first")
+        raise FileNotFoundError(f"the folder {target.parent} does not exist: create it first")
     text = render(model, corpus, run, texts=texts)
     with replacing(target) as file:
         file.write(text.encode("utf-8", errors="replace"))

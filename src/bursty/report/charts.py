@@ -1,7 +1,7 @@
-"""Charts of a report as Vega-Lite specifications: data in, a plain dictionary out.
+"""Charts of a report as Vega-Lite specifications, in plain dictionaries.
 
-Colours of text and lines come from the page (its style sheet knows dark, light and paper), so a specification says only
-what means something. Series differ in colour and in shape or place.
+Colours of text and lines come from the style sheet of the page (dark, light and print), so a specification only encodes
+data. Series differ in colour and in shape or position.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from bursty.report.text import percent
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-#: Okabe and Ito's colours, in tones that stand out from white and from near-black.
+#: Okabe and Ito's colours, in tones that are visible on white and on near-black.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#3A9BDC", "#B87F00", "#7A7A7A")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left")
 BLUE, ORANGE, GREY = COLOURS[0], COLOURS[1], COLOURS[6]
@@ -20,7 +20,7 @@ BLUE, ORANGE, GREY = COLOURS[0], COLOURS[1], COLOURS[6]
 
 @dataclass(frozen=True)
 class Chart:
-    """A specification, what it shows in words, and its numbers as a table for those who cannot see it."""
+    """A specification, a caption, and the numbers as a table for readers who cannot see the chart."""
 
     spec: dict[str, Any]
     caption: str
@@ -43,7 +43,7 @@ def axis(title: str, **options: Any) -> dict[str, Any]:
 
 
 def bars(names: list[str], values: list[Any], title: str, caption: str, *, share: bool = False) -> Chart:
-    """Horizontal bars in the order given, each with its value."""
+    """Horizontal bars in the given order, with their values."""
     rows = [{"name": f"{i}", "label": n, "value": v} for i, (n, v) in enumerate(zip(names, values, strict=True))]
     labels = {row["name"]: row["label"] for row in rows}
     text = ".1%" if share else ",.0f"
@@ -74,7 +74,7 @@ def bars(names: list[str], values: list[Any], title: str, caption: str, *, share
 
 
 def scatter(points: list[dict[str, Any]], groups: list[str], labels: list[dict[str, Any]], caption: str) -> Chart:
-    """A map: dots with a colour and a shape for each group, and the group's name in its midst.
+    """Scatter plot with one colour and shape per group, and the name of the group at its centre.
 
     Points have x, y, group, name, note; labels have x, y, text.
     """
@@ -106,7 +106,7 @@ def scatter(points: list[dict[str, Any]], groups: list[str], labels: list[dict[s
 def heat(
     cells: list[dict[str, Any]], rows: list[str], columns: list[str], titles: tuple[str, str], caption: str
 ) -> Chart:
-    """A table of shaded cells that say their value. Cells have row, column, share (0 to 1) and text."""
+    """Heat map with values. Cells have row, column, share (0 to 1) and text."""
     top = max((cell["share"] for cell in cells), default=1.0) or 1.0
     spec = _spec(
         cells,
@@ -148,7 +148,7 @@ def heat(
 
 
 def stacked(cells: list[dict[str, Any]], groups: list[str], parts: list[str], caption: str) -> Chart:
-    """What each group is made of: bars that add up to all of it. Cells have group, part, documents, share."""
+    """Composition of each group as stacked bars. Cells have group, part, documents, share."""
     colours = {"domain": parts, "range": [COLOURS[i % len(COLOURS)] for i in range(len(parts))]}
     spec = _spec(
         cells,
@@ -180,7 +180,7 @@ def stacked(cells: list[dict[str, Any]], groups: list[str], parts: list[str], ca
 def lines(
     x: list[Any], series: list[list[Any]], titles: tuple[str, str], caption: str, phases: list[tuple[float, str]]
 ) -> Chart:
-    """A line for each series, with a rule and a name where each phase starts."""
+    """One line per series, with a rule and a name at the start of each phase."""
     values = [
         {"x": a, "y": b, "line": f"chain {i + 1}"} for i, y in enumerate(series) for a, b in zip(x, y, strict=True)
     ]
@@ -207,22 +207,22 @@ def lines(
     return Chart(_spec(values, 220, layer=[drawn, marked] if starts else [drawn]), caption)
 
 
-#: How the axis of time names its ticks, by the length of a period.
+#: Tick format of the time axis, by length of a period.
 _TICKS = {"day": "%d %b %Y", "month": "%b %Y", "year": "%Y", "decade": "%Y"}
 
 
 def panels(
     values: list[dict[str, Any]], names: list[str], title: str, caption: str, *, time: str | None = None
 ) -> Chart:
-    """A small curve for each topic, all on one scale.
+    """Small multiples: one curve per topic, on a common scale.
 
     Values have x, y, panel. On an axis of ``time`` (the unit of its periods) x is in milliseconds since 1970, and
-    values also have ``when`` (x for people), ``low`` and ``high`` (a band).
+    values also have ``when`` (x as text), ``low`` and ``high`` (a band).
     """
     x: dict[str, Any] = {"field": "x", "type": "quantitative", "scale": {"zero": False, "nice": False}}
     x["axis"] = axis("", format=_TICKS[time] if time else "d", tickCount=4, grid=False, labelOverlap=True)
     if time:
-        # In universal time: a year must not begin in the one before, west of Greenwich.
+        # In UTC: west of Greenwich, a year would otherwise begin in the one before.
         x |= {"type": "temporal", "scale": {"type": "utc", "nice": False}}
     y = {"field": "y", "type": "quantitative", "axis": axis("", format="%", tickCount=2)}
     said = {"field": "when" if time else "x", "title": title}
@@ -248,10 +248,10 @@ def panels(
 
 
 def reliability(points: list[dict[str, Any]], caption: str) -> Chart:
-    """How sure against how right, and the line where both are equal. Points have confidence, accuracy, documents."""
+    """Reliability diagram with the diagonal. Points have confidence, accuracy, documents."""
     ends = {"scale": {"domain": [0, 1]}, "type": "quantitative"}
-    x = {"field": "confidence", **ends, "axis": axis("probability given to the class chosen", format="%", tickCount=5)}
-    y = {"field": "accuracy", **ends, "axis": axis("share that is right", format="%", tickCount=5)}
+    x = {"field": "confidence", **ends, "axis": axis("probability of the predicted class", format="%", tickCount=5)}
+    y = {"field": "accuracy", **ends, "axis": axis("accuracy", format="%", tickCount=5)}
     diagonal = {
         "data": {"values": [{"confidence": 0, "accuracy": 0}, {"confidence": 1, "accuracy": 1}]},
         "mark": {"type": "line", "strokeDash": [4, 4], "color": GREY},
@@ -280,12 +280,12 @@ def reliability(points: list[dict[str, Any]], caption: str) -> Chart:
         "encoding": {"x": x, "y": y},
     }
     rows = [[f"{p['confidence']:.2f}", f"{p['accuracy']:.2f}", p["documents"]] for p in points]
-    columns = ["mean probability", "share right", "documents"]
+    columns = ["mean probability", "accuracy", "documents"]
     return Chart(_spec(points, 340, layer=[diagonal, curve], usermeta={"widest": 560}), caption, columns, rows)
 
 
 def topic_words(caption: str) -> Chart:
-    """Words of a topic: how probable there, and in the whole corpus. The page fills in the data as the slider moves."""
+    """Probabilities of words in a topic and in the corpus. The page supplies the data when the slider moves."""
     spec = {
         "$schema": SCHEMA,
         "width": "container",
@@ -319,7 +319,7 @@ def topic_words(caption: str) -> Chart:
 
 
 def word_groups() -> Chart:
-    """Where a word occurs. The page fills in the data when a word is chosen."""
+    """Distribution of a word over groups. The page supplies the data when a word is chosen."""
     spec = {
         "$schema": SCHEMA,
         "width": "container",

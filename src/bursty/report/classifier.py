@@ -1,4 +1,4 @@
-"""The report of a classifier, judged on labelled documents that it was not fitted on."""
+"""The report of a classifier, evaluated on labelled documents that it was not fitted on."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EVIDENCE = 8
 
 @dataclass(frozen=True)
 class Judged:
-    """Documents with a label, and what the classifier says. Codes number ``names``; truth that it never saw is -1."""
+    """Labelled documents and their predictions. Codes index ``names``; the code of an unknown true class is -1."""
 
     rows: Array
     names: list[str]
@@ -42,12 +42,12 @@ class Judged:
 
     @property
     def right(self) -> Array:
-        """Whether it is the true one."""
+        """Whether the prediction is correct."""
         return self.predicted == self.truth
 
 
 def class_names(source: Source) -> list[str]:
-    """The classes as the page calls them: the model's own names, or those of the corpus where classes are numbers."""
+    """Display names of the classes: those of the model, or those of the corpus if classes are numbers."""
     classes, corpus = source.model.classes_, source.corpus
     own = getattr(source.model, "class_names_", None)
     if own is not None and not np.array_equal(own, classes.astype(str)):
@@ -66,7 +66,7 @@ def judge(source: Source) -> Judged:
     assert corpus.label_names is not None
     rows = np.flatnonzero(corpus.labels >= 0)
     if len(rows) == 0:
-        raise ValueError("no document of the corpus has a label: there is nothing to judge the classifier by")
+        raise ValueError("no document of the corpus has a label: a classifier is evaluated on labelled documents")
     codes = corpus.labels[rows]
     truth: Array = codes if classes.dtype.kind in "iu" else corpus.label_names[codes]
     place = {label: i for i, label in enumerate(classes.tolist())}
@@ -76,21 +76,21 @@ def judge(source: Source) -> Judged:
 
 
 def classifier_content(source: Source) -> Content:
-    """What the page says."""
+    """The content of the page."""
     model = source.model
     names = class_names(source)
     kind = "complement " if model.complement else ""
     family = get_family(model.family).title
     content = Content(
         title=f"A classifier of {len(names)} classes",
-        lead=f"Bayes' rule with one {kind}{family} a class, fitted on {model.class_count_.sum():,.0f} documents.",
+        lead=f"Bayes' rule with one {kind}{family} per class, fitted on {model.class_count_.sum():,.0f} documents.",
         tiles=[("classes", str(len(names)))],
         panels=[],
     )
     corpus = source.corpus
     multi = bool(model._layout.multilabel)
     if corpus is None or corpus.label_names is None:
-        content.lead += " Give a corpus with labels to see how well it does on documents that it has not seen."
+        content.lead += " Give a corpus with labels to evaluate it on documents that it was not fitted on."
         overview: list[str] = []
     elif multi or corpus.is_multilabel:
         overview = _multilabel(content, source, names)
@@ -103,16 +103,16 @@ def classifier_content(source: Source) -> Content:
 
 
 def _judged(content: Content, source: Source, judged: Judged) -> list[str]:
-    """One class a document: confusion, measures, reliability, what went wrong."""
+    """One class per document: confusion matrix, measures, reliability, mistakes."""
     accuracy = float(judged.right.mean())
     likely = judged.proba[np.arange(len(judged.truth)), judged.truth]
     loss = (
         float(-np.mean(np.log(np.maximum(likely[judged.truth >= 0], 1e-300)))) if np.any(judged.truth >= 0) else np.nan
     )
     bins = reliability_bins(judged.truth, judged.proba, np.arange(len(judged.names)))
-    content.lead += f" Of {len(judged.rows):,} documents with a label it gets {percent(accuracy)} right."
+    content.lead += f" It classifies {percent(accuracy)} of {len(judged.rows):,} labelled documents correctly."
     content.tiles += [
-        ("documents judged", f"{len(judged.rows):,}"),
+        ("documents evaluated", f"{len(judged.rows):,}"),
         ("right", percent(accuracy)),
         ("log loss", f"{loss:.3f}"),
         ("calibration error", f"{bins.error:.3f}"),
@@ -121,7 +121,7 @@ def _judged(content: Content, source: Source, judged: Judged) -> list[str]:
         {"confidence": float(c), "accuracy": float(a), "documents": int(n)}
         for c, a, n in zip(bins.confidence, bins.accuracy, bins.documents, strict=True)
     ]
-    caption = "Of the documents that it is so sure of, how many are right. On the dashed line, probabilities are true."
+    caption = "Accuracy by predicted probability. Perfectly calibrated probabilities lie on the dashed line."
     content.charts["confusion"] = _confusion(judged)
     content.charts["reliability"] = charts.reliability(points, caption)
     content.panels.append(Panel("measures", "Measures", "measures.html", {"measures": _measures(judged)}))
@@ -139,7 +139,7 @@ def _judged(content: Content, source: Source, judged: Judged) -> list[str]:
 
 
 def _confusion(judged: Judged) -> Chart:
-    """Where each class goes; with very many classes, the largest ones."""
+    """Confusion matrix; with many classes, of the largest ones."""
     rows, codes = np.unique(np.array(judged.truth_names, dtype=object), return_inverse=True)
     numbers_ = np.zeros((len(rows), len(judged.names)), dtype=int)
     np.add.at(numbers_, (codes, judged.predicted), 1)
@@ -179,7 +179,7 @@ def _rates(hits: int, called: int, true: int) -> dict[str, Any]:
 
 
 def _mistakes(source: Source, judged: Judged) -> dict[str, Any]:
-    """The wrong documents it was surest of, with the words that misled it."""
+    """The misclassified documents of highest confidence, with the words that misled the classifier."""
     wrong = np.flatnonzero(~judged.right)
     surest = wrong[np.argsort(-judged.proba[wrong].max(axis=1), kind="stable")][:MOST_WRONG]
     corpus = source.corpus
@@ -201,7 +201,7 @@ def _mistakes(source: Source, judged: Judged) -> dict[str, Any]:
 
 
 def _evidence(source: Source, row: int, truth: int) -> dict[str, Any]:
-    """Words for the class chosen, against the true one."""
+    """Evidence of words for the predicted class against the true one."""
     model, corpus = source.model, source.corpus
     assert corpus is not None
     against = "runner-up" if truth < 0 else model.classes_[truth]
@@ -230,14 +230,14 @@ def _evidence(source: Source, row: int, truth: int) -> dict[str, Any]:
 
 
 def _multilabel(content: Content, source: Source, names: list[str]) -> list[str]:
-    """Several classes a document: measures of each class."""
+    """Several classes per document: measures of each class."""
     corpus, model = source.corpus, source.model
     assert corpus is not None
     table = corpus.label_matrix
     if not model._layout.multilabel or table is None or table.shape[1] != len(names):
         raise ValueError(
-            "the corpus gives documents any number of classes and the classifier one (or other classes): "
-            "judge it on documents labelled as those it was fitted on"
+            "the corpus has any number of classes per document, but the classifier has one (or other classes): "
+            "evaluate it on documents labelled like those it was fitted on"
         )
     truth = np.asarray(table.todense()) > 0
     called = model.predict(corpus) > 0
@@ -250,7 +250,7 @@ def _multilabel(content: Content, source: Source, names: list[str]) -> list[str]
         }
         for k, name in enumerate(names)
     ]
-    content.tiles += [("documents judged", f"{len(corpus):,}"), ("F1 over all decisions", f"{micro['f1']:.2f}")]
+    content.tiles += [("documents evaluated", f"{len(corpus):,}"), ("F1 over all decisions", f"{micro['f1']:.2f}")]
     content.panels.append(Panel("measures", "Measures", "measures.html", {"measures": measures}))
     f1 = [0.0 if np.isnan(m["f1"]) else m["f1"] for m in measures][:MOST_CLASSES]
     content.charts["f1"] = charts.bars(names[:MOST_CLASSES], numbers(f1), "F1", "F1 of each class.", share=True)
@@ -258,7 +258,7 @@ def _multilabel(content: Content, source: Source, names: list[str]) -> list[str]
 
 
 def _class_cards(source: Source, names: list[str]) -> list[dict[str, Any]] | None:
-    """The words that speak for each class: those more likely in it than in all classes together."""
+    """Top words of each class: those more likely in it than in all classes together."""
     model = source.model
     table = np.asarray(model.parameters_.table, dtype=np.float64)
     if table.shape[1] != len(names) or not get_family(model.family).is_per_word:

@@ -1,4 +1,4 @@
-"""The report of a clustering: `Mixture`, `DPMFS`, or whatever has ``labels_``."""
+"""The report of a clustering: `Mixture`, `DPMFS`, or any model with ``labels_``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_LABELS = 24
 
 @dataclass(frozen=True)
 class Clusters:
-    """A clustering as the page reads it: clusters are numbered from 0, the largest first."""
+    """A clustering with clusters numbered from 0, largest first."""
 
     source: Source
     names: Array
@@ -35,7 +35,7 @@ class Clusters:
 
     @classmethod
     def of(cls, source: Source) -> Clusters:
-        """Clusters of the documents at hand, or of those of the fit."""
+        """Clusters of the documents of the corpus, or of those of the fit."""
         model, corpus = source.model, source.corpus
         confidence = None
         labels = np.asarray(model.labels_)
@@ -52,22 +52,22 @@ class Clusters:
 
     @property
     def n(self) -> int:
-        """How many there are."""
+        """Number of clusters."""
         return len(self.names)
 
     @cached_property
     def sizes(self) -> Array:
-        """Documents of each."""
+        """Number of documents per cluster."""
         return np.bincount(self.codes, minlength=self.n)
 
     @cached_property
     def tokens(self) -> Array:
-        """Tokens of each word in the documents of each cluster."""
+        """Number of tokens of each word in each cluster."""
         assert self.source.corpus is not None
         return np.asarray((documents.members(self.codes) @ self.source.corpus.counts).todense())
 
     def scores(self, by: str) -> Array | None:
-        """Clusters x words: by the model's own measure, or by the tokens of the documents."""
+        """Scores of words, clusters x words: those of the model, or from the tokens of the documents."""
         model = self.source.model
         if hasattr(model, "word_scores"):
             return np.asarray(model.word_scores(by))[self.names]
@@ -81,7 +81,7 @@ class Clusters:
 
     @cached_property
     def titles(self) -> list[str]:
-        """A number and three words."""
+        """Display names: a number and three words."""
         scores = self.scores("contrast")
         if scores is None:
             return [f"{i + 1}" for i in range(self.n)]
@@ -95,7 +95,7 @@ def best_words(source: Source, scores: Array, n: int) -> list[str]:
 
 
 def cluster_content(source: Source) -> Content:
-    """What the page says."""
+    """The content of the page."""
     clusters = Clusters.of(source)
     n_documents = len(clusters.codes)
     kind = type(source.model).__name__
@@ -106,7 +106,7 @@ def cluster_content(source: Source) -> Content:
         tiles=_tiles(clusters),
         panels=[],
     )
-    content.charts["sizes"] = charts.bars(clusters.titles, sizes, "documents", "Documents of each cluster.")
+    content.charts["sizes"] = charts.bars(clusters.titles, sizes, "documents", "Number of documents per cluster.")
     overview = ["sizes"]
     if source.corpus is not None:
         content.charts["map"] = _map(clusters)
@@ -150,14 +150,14 @@ def _components(model: Any) -> str:
 
 
 def _empty(clusters: Clusters) -> str:
-    """Components that nothing is in are not shown, but told."""
+    """Mention the number of components without documents, which are not shown."""
     empty = len(getattr(clusters.source.model, "weights_", ())) - clusters.n
-    return f" {empty} more component{'s have' if empty > 1 else ' has'} no document." if empty > 0 else ""
+    return f" {empty} more component{'s have' if empty > 1 else ' has'} no documents." if empty > 0 else ""
 
 
 def _how_alike(sizes: list[int]) -> str:
     if len(sizes) == 1:
-        return "All documents are alike to it."
+        return "All documents are in one cluster."
     total = sum(sizes)
     return f"The largest has {percent(sizes[0] / total)} of the documents, the smallest {percent(sizes[-1] / total)}."
 
@@ -166,13 +166,13 @@ def _tiles(clusters: Clusters) -> list[tuple[str, str]]:
     model = clusters.source.model
     tiles = [("documents", f"{len(clusters.codes):,}"), ("clusters", str(clusters.n))]
     if clusters.confidence is not None:
-        tiles.append(("mean certainty", percent(float(clusters.confidence.mean()))))
+        tiles.append(("mean probability of the cluster", percent(float(clusters.confidence.mean()))))
     labels = _single_labels(clusters.source)
     if labels is not None:
         agreement = normalized_mutual_information(labels, clusters.codes)
         tiles.append(("agreement with labels (NMI)", f"{agreement:.2f}"))
     if hasattr(model, "discriminative_"):
-        tiles.append(("words that tell apart", f"{int(np.sum(model.discriminative_)):,}"))
+        tiles.append(("discriminative words", f"{int(np.sum(model.discriminative_)):,}"))
     return tiles
 
 
@@ -182,7 +182,7 @@ def _single_labels(source: Source) -> list[str] | None:
 
 
 def _label_split(clusters: Clusters) -> Chart | None:
-    """What the clusters are made of, by the labels that documents came with."""
+    """Composition of the clusters by known label."""
     labels = _single_labels(clusters.source)
     if labels is None:
         return None
@@ -199,7 +199,7 @@ def _label_split(clusters: Clusters) -> Chart | None:
         for i, part in enumerate(parts)
         if table[k, i]
     ]
-    caption = "The labels that documents came with, in each cluster."
+    caption = "Known labels of the documents in each cluster."
     if len(parts) <= len(charts.COLOURS):
         return charts.stacked(cells, clusters.titles, parts, caption)
     shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
@@ -212,7 +212,7 @@ def _label_split(clusters: Clusters) -> Chart | None:
 
 
 def _discriminative(source: Source) -> list[tuple[str, str]] | None:
-    """The words by which a model with feature selection tells clusters apart, most certain first."""
+    """Discriminative words of a model with feature selection, most probable first."""
     chosen = getattr(source.model, "discriminative_", None)
     if chosen is None:
         return None
@@ -222,7 +222,7 @@ def _discriminative(source: Source) -> list[tuple[str, str]] | None:
 
 
 def _cards(clusters: Clusters) -> list[dict[str, Any]]:
-    """What each cluster is about."""
+    """One card per cluster."""
     source = clusters.source
     told, common = clusters.scores("contrast"), clusters.scores("parameter")
     central = _central(clusters)
@@ -246,7 +246,7 @@ def _cards(clusters: Clusters) -> list[dict[str, Any]]:
 
 
 def _excerpts(clusters: Clusters, names: list[str], rows: Array, scores: Array) -> list[tuple[str, excerpts.Passage]]:
-    """Names of documents, each with the passage that says most about the cluster where texts are at hand."""
+    """Names of documents, each with the passage most typical of the cluster if texts are available."""
     source = clusters.source
     found = excerpts.passages(source, rows, excerpts.group_weights(source, scores))
     return [(names[row], parts) for row, parts in zip(rows, found, strict=True)]
@@ -259,7 +259,7 @@ def _facts(clusters: Clusters, k: int, rows: Array) -> list[tuple[str, str]]:
     if source.corpus is not None:
         part = source.corpus.counts[rows]
         if part.nnz:
-            facts.append(("Burstiness", f"{part.data.sum() / part.nnz:.2f} tokens for each word that occurs"))
+            facts.append(("Burstiness", f"{part.data.sum() / part.nnz:.2f} tokens per distinct word of a document"))
     family = family_of(source.model)
     if family is not None and family.has_s and not hasattr(source.model, "discriminative_"):
         s = float(np.asarray(source.model.components_)[clusters.names[k]].sum())
@@ -272,7 +272,7 @@ def _facts(clusters: Clusters, k: int, rows: Array) -> list[tuple[str, str]]:
 
 
 def _central(clusters: Clusters) -> list[Array]:
-    """The rows of the documents at the core of each cluster."""
+    """The rows of the most central documents of each cluster."""
     source = clusters.source
     if source.corpus is None:
         return []

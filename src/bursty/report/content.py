@@ -1,4 +1,4 @@
-"""The parts of a page: panels that a template writes, charts and data that its scripts draw."""
+"""The parts of a page: panels rendered by templates, charts and data used by its scripts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bursty.report.charts import Chart
 
 @dataclass(frozen=True)
 class Panel:
-    """One tab: ``template`` writes it from ``values``."""
+    """One tab, rendered by ``template`` from ``values``."""
 
     id: str
     title: str
@@ -20,7 +20,7 @@ class Panel:
 
 @dataclass
 class Content:
-    """Everything a page says about a model."""
+    """The content of a page."""
 
     title: str
     lead: str

@@ -1,4 +1,4 @@
-"""Documents on a page: a map in two dimensions, and a table to search and sort."""
+"""Documents on a page: a map in two dimensions, and a table that can be searched and sorted."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from bursty.report.text import numbers
 
 Array = np.ndarray[Any, Any]
 
-#: Dots that a reader can still tell apart, and a phone can still draw.
+#: Maximum number of dots: still distinguishable, and drawn fast enough on a phone.
 MOST_DOTS = 3000
-#: Up to so many groups, two principal directions keep them apart.
+#: Maximum number of groups that two principal components can separate.
 FEW_GROUPS = 8
 
 
 def principal(scores: Array) -> Array:
-    """The two directions in which the rows differ most: rows x 2, signs fixed."""
+    """First two principal components, rows x 2, with fixed signs."""
     centred = scores - scores.mean(axis=0)
     _, vectors = np.linalg.eigh(centred.T @ centred)
     best = vectors[:, ::-1][:, :2]
@@ -32,7 +32,7 @@ def principal(scores: Array) -> Array:
 
 
 def by_cluster(source: Source, labels: Array, words: Array | None = None) -> Array:
-    """Place documents by how much they are like the mean document of each cluster."""
+    """Positions of documents by similarity to the mean document of each cluster."""
     table = source.tfidf if words is None else sp.csr_array(source.tfidf[:, np.flatnonzero(words)])
     if len(np.unique(labels)) > 1:
         alike = likeness(table, labels)
@@ -44,14 +44,14 @@ def by_cluster(source: Source, labels: Array, words: Array | None = None) -> Arr
 
 
 def likeness(table: sp.csr_array, codes: Array) -> Array:
-    """Cosine of each document with the mean document of each group (codes count from 0): documents x groups."""
+    """Cosine of each document with the mean document of each group (codes start at 0): documents x groups."""
     means = np.asarray((members(codes) @ table).todense())
     means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-300)
     return np.asarray(table @ means.T)
 
 
 def _apart(alike: Array, codes: Array) -> Array:
-    """Distances between groups: 1 less the mean likeness of the documents of one to the other, both ways."""
+    """Distances between groups: 1 minus the mean similarity of the documents of one to the other, symmetrised."""
     n = alike.shape[1]
     mean = np.stack([alike[codes == k].mean(axis=0) for k in range(n)])
     mean = mean / np.maximum(np.diag(mean), 1e-300)[:, None]
@@ -61,10 +61,10 @@ def _apart(alike: Array, codes: Array) -> Array:
 
 
 def between(weights: Array, distances: Array) -> Array:
-    """Place rows between anchors, one for each column, in proportion to their weights: rows x 2.
+    """Positions of rows between anchors, one per column, in proportion to their weights: rows x 2.
 
-    The anchors are as far from each other as ``distances`` say, as well as that can be in two dimensions. The weights
-    are raised to the power at which the largest of a row is 0.6 on average, so that groups gather and do not collapse.
+    The anchors approximate ``distances`` in two dimensions. The weights are raised to the power at which the largest
+    weight of a row is 0.6 on average, so that groups are visible but do not collapse.
     """
     anchors = _anchors(distances)
     power = 1.0
@@ -80,7 +80,7 @@ def _sharpened(weights: Array, power: float) -> Array:
 
 
 def _anchors(distances: Array) -> Array:
-    """Points in the plane with these distances, by classical scaling and then by majorising the stress."""
+    """Points in the plane with these distances, by classical scaling followed by stress majorisation."""
     n = len(distances)
     centre = np.eye(n) - 1.0 / n
     values, vectors = np.linalg.eigh(-0.5 * centre @ distances**2 @ centre)
@@ -96,12 +96,12 @@ def _anchors(distances: Array) -> Array:
 
 
 def members(codes: Array) -> sp.csr_array:
-    """Groups x documents, 1 where a document is of a group."""
+    """Indicator matrix, groups x documents."""
     return sp.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
 
 
 def document_map(places: Array, groups: Array, titles: list[str], names: list[str], notes: list[str]) -> Chart:
-    """The map; with very many documents, every second or tenth of them."""
+    """The map; with many documents, an evenly spaced subset of them."""
     step = -(-len(places) // MOST_DOTS)
     shown = np.arange(0, len(places), step)
     x, y = (numbers(places[:, axis]) for axis in (0, 1))
@@ -115,14 +115,14 @@ def document_map(places: Array, groups: Array, titles: list[str], names: list[st
         }
         for k in present
     ]
-    caption = "Each dot is a document; documents that are near each other use similar words."
+    caption = "Each dot is a document; nearby documents use similar words."
     if step > 1:
-        caption += f" Drawn: {len(shown):,} of {len(places):,}, evenly chosen."
+        caption += f" Shown: {len(shown):,} of {len(places):,}, evenly spaced."
     return charts.scatter(points, [titles[k] for k in present], middles, caption)
 
 
 def document_table(source: Source, names: list[str], columns: list[dict[str, Any]]) -> dict[str, Any]:
-    """The table's columns: name, what the model says, what the corpus knows, length and keywords."""
+    """Columns of the table: name, predictions, labels and metadata, length and keywords."""
     table = [{"title": "Document", "type": "text", "values": names}, *columns, *source.facts()]
     if source.corpus is None:
         return {"columns": table, "keywords": None}
@@ -136,5 +136,5 @@ def share_column(title: str, shares: Array) -> dict[str, Any]:
 
 
 def code_column(title: str, names: list[str], codes: Array) -> dict[str, Any]:
-    """A column of groups, which the table can also be narrowed down to."""
+    """A column of groups, by which the table can be filtered."""
     return {"title": title, "type": "code", "names": names, "values": [int(c) for c in codes], "filter": True}

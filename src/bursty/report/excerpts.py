@@ -1,7 +1,7 @@
-"""Excerpts of the texts of a corpus: the passage that says most, and words in their context.
+"""Excerpts of the texts of a corpus: the most informative passage, and words in context.
 
-All of it is plain text cut into parts; templates and scripts escape what they show. The size is bounded: a passage has
-about `WIDTH` characters, and all contexts together at most `MOST_CONTEXT`.
+Excerpts are plain text in parts; templates and scripts escape it. Their size is bounded: a passage has about `WIDTH`
+characters, and all contexts together have at most `MOST_CONTEXT`.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from bursty.report.text import clean
 
 Array = np.ndarray[Any, Any]
 
-#: A passage: pieces of text, each with what it is: "" for plain text, "for" and "against" for words that count.
+#: A passage: pieces of text, each with its role: "" for plain text, "for" and "against" for evidence.
 Passage = list[tuple[str, str]]
 
 WIDTH = 280
-#: Words of a group that a passage is chosen by.
+#: Number of words of a group by which passages are chosen.
 WORDS = 60
-#: Characters of a text that are looked at.
+#: Number of characters of a text that are searched.
 _MOST_TEXT = 100_000
-#: Words in context: how many words, lines for each, characters on each side, texts looked at, characters in all.
+#: Words in context: number of words, lines per word, characters on each side, texts searched, total characters.
 _CONTEXT_WORDS, _CONTEXT_LINES, _CONTEXT_SIDE, _CONTEXT_TEXTS = 3000, 3, 45, 2000
 MOST_CONTEXT = 400_000
 _TOKEN = re.compile(r"\w+")
 
 
 def has_texts(source: Source) -> bool:
-    """Whether there is anything to show."""
+    """Whether there are texts to show."""
     return source.corpus is not None and source.corpus.texts is not None
 
 
 def passage(text: str, weights: Mapping[str, float], width: int = WIDTH) -> Passage:
-    """The part of a text in which the weighted words are densest, with these words apart.
+    """The part of a text with the highest density of weighted words, which are marked.
 
     Parameters
     ----------
     text : str
     weights : mapping of str to float
-        Words in lower case or as they are; a negative weight is evidence against.
+        Words in lower case or unchanged; a negative weight is evidence against.
     width : int
-        Length in characters, about.
+        Approximate length in characters.
     """
     text = " ".join(text[:_MOST_TEXT].split())
     tokens = [(match.start(), match.end(), _weight(match[0], weights)) for match in _TOKEN.finditer(text)]
@@ -68,7 +68,7 @@ def passage(text: str, weights: Mapping[str, float], width: int = WIDTH) -> Pass
 
 
 def group_weights(source: Source, scores: Array) -> dict[str, float]:
-    """The best words of a group, by name, each with its share of their scores."""
+    """Top words of a group, each with its share of their total score."""
     best = np.argsort(-scores, kind="stable")[:WORDS]
     best = best[np.isfinite(scores[best])]
     low = float(scores[best].min()) if len(best) else 0.0
@@ -78,14 +78,14 @@ def group_weights(source: Source, scores: Array) -> dict[str, float]:
 
 
 def passages(source: Source, rows: Array, weights: Mapping[str, float]) -> list[Passage]:
-    """A passage of each of these documents; nothing where the corpus has no texts."""
+    """One passage per document; empty if the corpus has no texts."""
     if source.corpus is None or source.corpus.texts is None:
         return [[] for _ in rows]
     return [passage(source.corpus.texts[int(row)], weights) for row in rows]
 
 
 def contexts(source: Source) -> list[list[list[str]]] | None:
-    """For the most frequent words of the page, lines in which they occur: before, the word, after."""
+    """Lines in which the most frequent words of the page occur: text before, word, text after."""
     if source.corpus is None or source.corpus.texts is None:
         return None
     texts, names = source.corpus.texts, _names(source)
@@ -115,7 +115,7 @@ def _line(text: str, start: int, end: int) -> list[str]:
 
 
 def _densest(tokens: list[tuple[int, int, float]], width: int) -> tuple[int, int]:
-    """Where the window of most weight begins and ends; (0, 0) where there is no weight."""
+    """Start and end of the window with the largest weight; (0, 0) if there is no weight."""
     best, place, total, first = 0.0, (0, 0), 0.0, 0
     for last, (_, end, weight) in enumerate(tokens):
         total += abs(weight)
@@ -136,6 +136,6 @@ def _known(token: str, words: Mapping[str, Any]) -> str:
 
 
 def _names(source: Source) -> Array:
-    """The words as they stand in texts, not as a page cuts them."""
+    """The full words as they occur in texts, not shortened for the page."""
     assert source.corpus is not None
     return source.corpus.vocabulary

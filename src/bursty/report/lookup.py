@@ -1,4 +1,4 @@
-"""Words on a page: type one, and see where it matters and how bursty it is."""
+"""Word lookup on a page: distribution over groups and burstiness of a word."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from bursty.report.text import numbers
 
 Array = np.ndarray[Any, Any]
 
-#: Groups that are sent for each word: those that have most of it.
+#: Number of groups sent per word: those with the most tokens of it.
 MOST_GROUPS = 6
 
 
 def lookup(source: Source, shares: Array, titles: list[str], what: str, marks: Array | None = None) -> dict[str, Any]:
-    """What the page knows about each word.
+    """Data of the lookup for each word.
 
-    ``shares`` is groups x words: of each word, the part that each group has. ``marks`` are words to point out, with a
-    probability each.
+    ``shares`` is groups x words: the share of each word's tokens in each group. ``marks`` is the probability of each
+    word to be discriminative.
     """
     kept = source.kept
     part = shares[:, kept]
@@ -45,12 +45,12 @@ def lookup(source: Source, shares: Array, titles: list[str], what: str, marks: A
 
 
 def vocabulary(source: Source) -> list[str]:
-    """The words that the page knows, by number."""
+    """The words of the page, by number."""
     return [str(word) for word in source.words[source.kept]]
 
 
 def add_lookup(content: Content, found: dict[str, Any]) -> None:
-    """The panel in which words are looked up."""
+    """The panel for looking up words."""
     content.data["lookup"] = found
     content.charts["word-groups"] = charts.word_groups()
     content.panels.append(Panel("words", "Words", "words.html"))

@@ -1,7 +1,7 @@
-"""One HTML file: template, style, scripts, chart library and data, and nothing from anywhere else.
+"""One self-contained HTML file: template, style, scripts, chart library and data.
 
-The page's policy (Content-Security-Policy) lets a browser run the scripts that are in it, told by their hashes, and
-nothing else: no request leaves it, and text that came with the data cannot become a script.
+Its Content-Security-Policy allows only the scripts in the page, identified by their hashes: the page makes no requests,
+and text from the data cannot run as a script.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def chart_library() -> str:
     except ImportError as error:
         raise ImportError(_MISSING) from error
     script = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
-    # What would end or confuse a script element; inside a script's strings both spellings mean the same.
+    # Sequences that would end or confuse a script element; in JavaScript strings both spellings are equivalent.
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 

@@ -1,4 +1,4 @@
-"""What every page says: what was run, how it converged, how to cite it."""
+"""The panel common to all pages: facts about the run, its convergence, citations."""
 
 from __future__ import annotations
 
@@ -19,24 +19,26 @@ from bursty.report.text import LONGEST_NAME, clean, duration, numbers, value
 _KEYS = ("command", "data", "parameters", "seed", "versions", "started", "seconds")
 _PACKAGES = ("bursty", "numpy", "scipy", "scikit-learn", "numba")
 _MOST_POINTS = 400
-# What tells of convergence; a trace that has none of these is shown whole.
+# Quantities that show convergence; a trace without any of them is shown in full.
 _TRACED = ("log_likelihood", "log_joint", "n_clusters", "n_words")
 
 
 def check_run(run: Any) -> dict[str, Any]:
-    """The facts of a run, none of which has to be there."""
+    """Facts about a run, all optional."""
     if run is None:
         return {}
     if not isinstance(run, Mapping):
         raise TypeError(f"run must be a dictionary of facts, not {type(run).__name__}")
     unknown = sorted(set(run) - set(_KEYS))
     if unknown:
-        raise ValueError(f"run has {', '.join(map(repr, unknown))}; it may have {', '.join(map(repr, _KEYS))}")
+        raise ValueError(
+            f"run has unknown keys {', '.join(map(repr, unknown))}; the keys are {', '.join(map(repr, _KEYS))}"
+        )
     return dict(run)
 
 
 def add_run(content: Content, source: Source, run: dict[str, Any]) -> None:
-    """The last panel."""
+    """Add the last panel."""
     convergence = _convergence(content, source.model)
     facts = {
         "run": _facts(source, run),
@@ -51,12 +53,12 @@ def add_run(content: Content, source: Source, run: dict[str, Any]) -> None:
 
 
 def versions() -> dict[str, str]:
-    """The versions of what the numbers depend on."""
+    """Versions of the libraries that results depend on."""
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in _PACKAGES}}
 
 
 def citations(model: Any) -> list[str]:
-    """The paper of the model, and this library."""
+    """Citations of the model and of this library."""
     paper = getattr(model, "_citation", None)
     if paper is None and (family := family_of(model)) is not None:
         paper = family.citation
@@ -71,7 +73,7 @@ def _facts(source: Source, run: dict[str, Any]) -> list[tuple[str, str]]:
     seed = run.get("seed", getattr(source.model, "random_state", None))
     facts = [("Model", type(source.model).__name__)]
     facts += [(name.capitalize(), clean(run[name], 400)) for name in ("command", "data") if name in run]
-    facts.append(("Seed", value(seed) if seed is not None else "none given: another run may differ"))
+    facts.append(("Seed", value(seed) if seed is not None else "none given: runs may differ"))
     if "started" in run:
         facts.append(("Started", clean(run["started"], LONGEST_NAME)))
     if "seconds" in run:
@@ -88,10 +90,10 @@ def _corpus(source: Source) -> list[tuple[str, str]]:
         ("Origin", clean(source.corpus.info.get("origin", ""), 300)),
         ("Documents", f"{about.documents:,}"),
         ("Empty documents", f"{about.empty_documents:,}"),
-        ("Words", f"{about.words:,}" + ("" if source.are_named else " (they have no names)")),
+        ("Words", f"{about.words:,}" + ("" if source.are_named else " (without names)")),
         ("Tokens", f"{about.tokens:,}"),
         ("Mean length", f"{about.mean_length:,.1f} tokens"),
-        ("Burstiness", f"a word that occurs in a document occurs there {about.burstiness:.2f} times"),
+        ("Burstiness", f"{about.burstiness:.2f} tokens per distinct word of a document"),
         ("Classes", f"{about.classes:,}"),
     ]
     return [(name, text) for name, text in facts if text and text != "0"]
@@ -109,14 +111,14 @@ def _ended(model: Any) -> str:
     if getattr(model, "converged_", False):
         text += " It converged."
     elif hasattr(model, "converged_") and not hasattr(model, "diagnostics_"):
-        text += " It was stopped before it converged: raise the limit or tol, or take the result as it is."
+        text += " It did not converge: raise the limit or tol, or accept the current solution."
     for name, facts in (getattr(model, "diagnostics_", None) or {}).items():
         text += f" {name.replace('_', ' ')}: R-hat {facts['r_hat']:.2f}, effective sample size {facts['ess']:.0f}."
     return text
 
 
 def _convergence(content: Content, model: Any) -> list[str]:
-    """A curve for each quantity of the trace."""
+    """One curve per quantity of the trace."""
     entries = getattr(model, "trace_", None)
     if not entries:
         return []
@@ -128,9 +130,7 @@ def _convergence(content: Content, model: Any) -> list[str]:
         shown = np.unique(np.linspace(0, length - 1, min(length, _MOST_POINTS)).astype(int))
         starts = [(float(at) + 1, text) for at, text in traces.phases(entries)]
         title = traces.title(entries, name)
-        caption = f"{title[0].upper()}{title[1:]} at each iteration." + (
-            " Dashed: phases of annealing." if starts else ""
-        )
+        caption = f"{title[0].upper()}{title[1:]} by iteration." + (" Dashed: phases of annealing." if starts else "")
         x = [int(i) + 1 for i in shown]
         y = [numbers(values[shown], 8) for values in chains]
         content.charts[f"trace-{name}"] = charts.lines(x, y, ("iteration", title), caption, starts)

@@ -1,4 +1,4 @@
-"""What every part of a report reads from: the model, its documents if they are at hand, and names for the words."""
+"""Input of all parts of a report: the model, its documents if available, and names for the words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bursty.report.text import LONGEST_NAME, clean, numbers
 
 Array = np.ndarray[Any, Any]
 
-#: Words that the page knows, the most frequent ones: enough to look up, few enough to send by mail.
+#: Number of most frequent words on the page: enough to look up, few enough to send by mail.
 MOST_WORDS = 20_000
 KEYWORDS = 4
 MOST_COLUMNS = 4
@@ -25,39 +25,40 @@ MOST_COLUMNS = 4
 
 @dataclass(frozen=True)
 class Source:
-    """A fitted model and a corpus that fits it; ``corpus`` may be missing."""
+    """A fitted model and a matching corpus; ``corpus`` may be None."""
 
     model: Any
     corpus: Corpus | None
 
     @classmethod
     def of(cls, model: Any, corpus: Any) -> Source:
-        """Checked: the corpus has the words of the model."""
+        """Create a source, after checking that the corpus has the words of the model."""
         if corpus is None:
             return cls(model, None)
         if not isinstance(corpus, Corpus):
             raise TypeError(
-                f"corpus must be a Corpus, not {type(corpus).__name__}: bursty.Corpus(counts, vocabulary) makes one"
+                f"corpus must be a Corpus, not {type(corpus).__name__}: use bursty.Corpus(counts, vocabulary)"
             )
         known = getattr(model, "feature_names_in_", None)
         differs = known is not None and corpus.has_words and not np.array_equal(known, corpus.vocabulary)
         if corpus.n_words != model.n_features_in_ or differs:
             raise ValueError(
                 f"the corpus ({corpus.n_words:,} words) does not have the vocabulary of the model "
-                f"({model.n_features_in_:,} words): give the documents it was fitted on, or read others with its words"
+                f"({model.n_features_in_:,} words): give the documents it was fitted on, or read others with its "
+                "vocabulary"
             )
         if len(corpus) == 0:
-            raise ValueError("the corpus has no documents: there is nothing to report on")
+            raise ValueError("the corpus has no documents")
         return cls(model, corpus)
 
     @property
     def n_words(self) -> int:
-        """Words of the model."""
+        """Number of words of the model."""
         return int(self.model.n_features_in_)
 
     @cached_property
     def words(self) -> Array:
-        """A name for every word, as a page may show it."""
+        """Display names of the words."""
         if self.corpus is not None and self.corpus.has_words:
             names = self.corpus.vocabulary
         else:
@@ -71,13 +72,13 @@ class Source:
 
     @cached_property
     def word_shown(self) -> dict[str, str]:
-        """From the model's own name of a word to the page's."""
+        """Mapping from the model's names of words to display names."""
         names = getattr(self.model, "feature_names_in_", range(self.n_words))
         return {str(name): str(word) for name, word in zip(names, self.words, strict=True)}
 
     @cached_property
     def tokens(self) -> Array:
-        """Tokens of each word; without documents, something of the same order."""
+        """Number of tokens of each word; without documents, an estimate that ranks words in the same order."""
         if self.corpus is not None:
             counts = self.corpus.counts
             return np.bincount(counts.indices, weights=counts.data, minlength=self.n_words)
@@ -86,19 +87,19 @@ class Source:
 
     @cached_property
     def kept(self) -> Array:
-        """The words that the page knows, most frequent first."""
+        """The words on the page, most frequent first."""
         return np.argsort(-self.tokens, kind="stable")[:MOST_WORDS]
 
     @cached_property
     def number_on_page(self) -> Array:
-        """The place of each word among those, -1 for the others."""
+        """Position of each word among those, -1 for other words."""
         places = np.full(self.n_words, -1)
         places[self.kept] = np.arange(len(self.kept))
         return places
 
     @cached_property
     def tfidf(self) -> sp.csr_array:
-        """The documents with log counts times log inverse document frequencies, rows of length 1."""
+        """Documents weighted by log count times log inverse document frequency, normalised to unit length."""
         assert self.corpus is not None
         counts = self.corpus.counts
         frequency = np.bincount(counts.indices, minlength=self.n_words)
@@ -110,7 +111,7 @@ class Source:
         return sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
 
     def keywords(self) -> list[list[int]]:
-        """For each document the few words that it has more than others do, as places on the page."""
+        """Keywords of each document, the words with the largest weights, as positions on the page."""
         table, places = self.tfidf, self.number_on_page
         rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
         known = places[table.indices] >= 0
@@ -121,18 +122,18 @@ class Source:
         return [places[columns[a : min(b, a + KEYWORDS)]].tolist() for a, b in pairwise(starts)]
 
     def document_names(self, n_documents: int) -> list[str]:
-        """What each document is called."""
+        """Name of each document."""
         names = range(n_documents) if self.corpus is None else self.corpus.ids
         return [clean(name, LONGEST_NAME) for name in names]
 
     @cached_property
     def lengths(self) -> Array:
-        """Tokens of each document."""
+        """Number of tokens of each document."""
         assert self.corpus is not None
         return np.asarray(self.corpus.counts.sum(axis=1)).ravel()
 
     def facts(self) -> list[dict[str, Any]]:
-        """Columns of the table of documents that the corpus has: labels and metadata."""
+        """Columns of the table of documents from the corpus: labels and metadata."""
         if self.corpus is None:
             return []
         columns = [] if (label := self.label_texts) is None else [text_column("Label", label)]
@@ -147,7 +148,7 @@ class Source:
 
     @cached_property
     def label_texts(self) -> list[str] | None:
-        """The label of each document, several of them joined; None where the corpus has none."""
+        """Label of each document (several are joined); None if the corpus has no labels."""
         corpus = self.corpus
         if corpus is None or corpus.label_names is None or corpus.label_matrix is None:
             return None
@@ -158,7 +159,7 @@ class Source:
 
     @cached_property
     def groupings(self) -> dict[str, Array]:
-        """What documents can be ordered or grouped by: times, numbers, labels, names of few values."""
+        """Columns by which documents can be ordered or grouped: times, numbers, labels, names with few values."""
         found: dict[str, Array] = {}
         if self.corpus is None:
             return found
@@ -179,7 +180,7 @@ class Source:
 
 
 def text_column(title: str, texts: list[str]) -> dict[str, Any]:
-    """A column of the table; texts that come often are sent once."""
+    """A column of the table; repeated texts are sent once."""
     names = sorted(set(texts))
     if len(names) > len(texts) // 2:
         return {"title": title, "type": "text", "values": texts}
@@ -188,7 +189,7 @@ def text_column(title: str, texts: list[str]) -> dict[str, Any]:
 
 
 def distinct(names: list[str]) -> list[str]:
-    """Names that were cut to the same text get a number."""
+    """Number names that became equal when shortened."""
     seen: dict[str, int] = {}
     for i, name in enumerate(names):
         seen[name] = seen.get(name, 0) + 1

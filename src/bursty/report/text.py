@@ -1,4 +1,4 @@
-"""Words and names as a page may show them: no control characters, not longer than a line, NaN as nothing."""
+"""Words, names and numbers for display: no control characters, at most one line, NaN as None."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ Array = np.ndarray[Any, Any]
 LONGEST_WORD = 40
 LONGEST_NAME = 120
 
-# JSON inside HTML: what could end the element, and the two line ends that old scripts stumble over.
+# JSON inside HTML: characters that could end the element, and the two line separators that old parsers reject.
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 # Control, surrogate, private and unassigned characters, and line and paragraph separators. Format characters (Cf) are
-# looked at one by one: some hold emoji and scripts together, others turn the direction of everything after them.
+# considered one by one: some join emoji and scripts, others change the direction of all following text.
 _HIDDEN = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
 _TURNING = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 
 
 def clean(text: Any, longest: int = LONGEST_WORD) -> str:
-    """Text that does no harm to the line it stands in."""
+    """Text that is safe to display in one line."""
     head = str(text)[: longest + 1]
     shown = "".join("\ufffd" if unicodedata.category(c) in _HIDDEN or c in _TURNING else c for c in head)
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"
 
 
 def to_json(data: Any) -> str:
-    """JSON that can stand in a script element, whatever strings it holds."""
+    """JSON that is safe in a script element, whatever strings it contains."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
     for character, escape in _ESCAPES.items():
         text = text.replace(character, escape)
@@ -37,7 +37,7 @@ def to_json(data: Any) -> str:
 
 
 def numbers(values: Any, digits: int = 4) -> list[float | int | None]:
-    """Numbers of so many significant digits, None where there is none."""
+    """Numbers rounded to significant digits, None for NaN."""
     array = np.asarray(values)
     if array.dtype.kind in "iub":
         return [int(value) for value in array.ravel()]
@@ -45,7 +45,7 @@ def numbers(values: Any, digits: int = 4) -> list[float | int | None]:
 
 
 def percent(share: float) -> str:
-    """A share as a reader wants it."""
+    """A share as a percentage."""
     if not np.isfinite(share):
         return "unknown"
     if 0.995 <= share < 1:
@@ -54,7 +54,7 @@ def percent(share: float) -> str:
 
 
 def value(number: Any) -> str:
-    """A number, or whatever it is, for a table of facts."""
+    """A value of any type as text, for a table of facts."""
     if isinstance(number, bool | np.bool_ | str) or number is None:
         return clean(number, LONGEST_NAME)
     if isinstance(number, int | np.integer):
@@ -67,7 +67,7 @@ def value(number: Any) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds in words."""
+    """A duration in words."""
     if seconds < 90:
         return f"{seconds:.1f} seconds"
     return f"{seconds / 60:.1f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
@@ -80,4 +80,4 @@ def _plain(item: Any) -> Any:
         return float(item) if np.isfinite(item) else None
     if isinstance(item, np.ndarray):
         return item.tolist()
-    raise TypeError(f"{type(item).__name__} has no place in a report")
+    raise TypeError(f"a report cannot contain {type(item).__name__}")

@@ -18,18 +18,18 @@ from bursty.report.text import clean, numbers, percent
 
 Array = np.ndarray[Any, Any]
 
-#: Words of a topic that the slider can bring up at each of its ends and between.
+#: Number of top words per topic sent for each position of the slider.
 WORDS = 30
 LAMBDAS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 TOP_DOCUMENTS = 5
 ALIKE = 3
-#: Points of a curve over time: more are averaged.
+#: Maximum number of points of a curve over time; more are averaged.
 MOST_TIMES = 60
 MOST_PANELS = 24
 
 
 def topic_content(source: Source) -> Content:
-    """What the page says."""
+    """The content of the page."""
     model, corpus = source.model, source.corpus
     mixtures = np.asarray(model.doc_topic_)
     if corpus is not None and (len(corpus) != len(mixtures) or model.fitted_on(corpus) is False):
@@ -88,7 +88,7 @@ def _tiles(source: Source, mixtures: Array) -> list[tuple[str, str]]:
 
 
 def _add_topics(content: Content, source: Source, titles: list[str], mixtures: Array) -> None:
-    """Words with a slider, similar topics, documents of each topic."""
+    """Data of each topic: words for all positions of the slider, similar topics, top documents."""
     model = source.model
     p = model.components_
     overall = model.components_.T @ (model.alpha_ / model.alpha_.sum())
@@ -116,20 +116,20 @@ def _add_topics(content: Content, source: Source, titles: list[str], mixtures: A
         )
     content.data["topics"] = topics
     content.charts["topic-words"] = charts.topic_words(
-        "Bars: probability of the word in this topic. Orange ticks: in all topics together."
+        "Bars: probability of the word in the topic. Orange ticks: in all topics together."
     )
     content.panels.append(Panel("topics", "Topics", "topics.html", {"topics": topics, "titles": titles}))
 
 
 def _passages(source: Source, rows: Array, topic: int) -> list[excerpts.Passage]:
-    """The part of each document in which the topic is densest."""
+    """The passage of each document most typical of the topic."""
     if not excerpts.has_texts(source):
         return [[] for _ in rows]
     return excerpts.passages(source, rows, excerpts.group_weights(source, source.model.word_scores()[topic]))
 
 
 def _candidates(p: Array, overall: Array, places: Array) -> Array:
-    """The words that some position of the slider brings to the top."""
+    """The words that are top words at some position of the slider."""
     log_p = np.log(np.maximum(p, 1e-300))
     log_lift = log_p - np.log(np.maximum(overall, 1e-300))
     known = np.flatnonzero(places >= 0)
@@ -142,7 +142,7 @@ def _candidates(p: Array, overall: Array, places: Array) -> Array:
 
 
 def _places(source: Source, mixtures: Array) -> Array:
-    """Documents between the topics they are made of; topics that share words are near each other."""
+    """Map of documents between their topics; topics that share words are near each other."""
     if mixtures.shape[1] < 3:
         return documents.principal(mixtures)
     apart = np.clip(1.0 - _overlap(source.model.components_), 0.05, None)
@@ -151,12 +151,12 @@ def _places(source: Source, mixtures: Array) -> Array:
 
 
 def _overlap(p: Array) -> Array:
-    """Probability that each two topics have in common."""
+    """Overlap of each pair of topics, in probability."""
     return np.stack([np.minimum(row, p).sum(axis=1) for row in p])
 
 
 def _add_trends(content: Content, source: Source, mixtures: Array, titles: list[str]) -> None:
-    """Topics over each time, each number and each kind of label that the corpus knows."""
+    """Topics by each time, number and label column of the corpus."""
     names = []
     for i, (name, groups) in enumerate(source.groupings.items()):
         key, kind = f"trend-{i}", groups.dtype.kind
@@ -168,12 +168,12 @@ def _add_trends(content: Content, source: Source, mixtures: Array, titles: list[
 
 
 def _over_time(name: str, times: Array, mixtures: Array, titles: list[str]) -> Chart:
-    """Mean shares in each period with their standard errors, on an axis of time."""
+    """Mean shares by period with standard errors, on a time axis."""
     periods, unit = bin_times(times)
     points, means, errors = group_means(periods, mixtures)
     errors = np.nan_to_num(errors)
     topics = range(min(len(titles), MOST_PANELS))
-    # Milliseconds since 1970 are what the chart's time axis takes.
+    # The time axis of the chart takes milliseconds since 1970.
     places = points.astype("datetime64[ms]").astype(np.int64).tolist()
     said = [str(point) + ("s" if unit == "decade" else "") for point in points]
     rows = [
@@ -192,7 +192,7 @@ def _over_time(name: str, times: Array, mixtures: Array, titles: list[str]) -> C
     caption += " Bands: one standard error."
     n_without = int(np.isnat(times).sum())
     if n_without:
-        caption += f" {n_without:,} documents without a time are left out."
+        caption += f" {n_without:,} documents without a time are not included."
     return charts.panels(rows, [titles[k] for k in topics], name, caption, time=unit)
 
 
@@ -217,7 +217,7 @@ def _over_labels(name: str, groups: Array, mixtures: Array, titles: list[str]) -
     labels, first, codes = np.unique(groups.astype(str), return_index=True, return_inverse=True)
     shares = np.stack([mixtures[codes == i].mean(axis=0) for i in range(len(labels))])
     topics = [titles[k] for k in range(min(len(titles), MOST_PANELS))]
-    # In the order in which the corpus has them: often that of time, where the alphabet says nothing.
+    # In order of appearance in the corpus: often that of time, unlike the alphabet.
     names = [clean(labels[i]) for i in np.argsort(first)]
     cells = [
         {

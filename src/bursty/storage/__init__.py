@@ -1,8 +1,7 @@
-"""Files that keep arrays, and trees of them: written all or nothing, read without pickle and without trust.
+"""Files of arrays and of trees of them: written atomically, read without pickle, and safe for untrusted input.
 
-`replacing` writes files and folders so that they are there whole or not at all; `container` is one file, a zip of a
-manifest and arrays; `tree` keeps nested Python values, and objects of classes that the reader names, in it. Corpora,
-models and checkpoints are all kept this way.
+`replacing` writes files and folders atomically; `container` is one file, a zip of a manifest and arrays; `tree` stores
+nested Python values in it, and objects of registered classes. Corpora, models and checkpoints are all stored this way.
 
 This folder imports `sparse` and nothing else of the package.
 """

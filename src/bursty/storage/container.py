@@ -1,7 +1,7 @@
 """One file of named arrays: a zip of `manifest.json` and `.npy` members, written and read without pickle.
 
-The members are stored, not compressed. So no member can be larger than the file that holds it, and a file
-that claims more is refused before anything is allocated: there is no such thing as a bomb in this format.
+The members are stored, not compressed. So no member can be larger than the file itself, and a file that claims more is
+rejected before anything is allocated: decompression bombs are impossible in this format.
 Every member carries the checksum of the zip format, the manifest lists every array, and a file that is
 truncated, foreign or hostile gives one `ValueError` that names it.
 
@@ -54,24 +54,24 @@ DAMAGE = (
 def write_arrays(path: str | Path, kind: str, manifest: Mapping[str, Any], arrays: Mapping[str, Array]) -> Path:
     """Write the manifest and the arrays to `path`, all or nothing.
 
-    The file is written beside its place under another name and then renamed, so that a reader sees the old
+    The file is written under a temporary name in the same folder and then renamed, so that a reader sees the old
     file or the new one, and a killed writer leaves the old one. The same content gives the same bytes.
     """
     path = Path(path)
     header = {**manifest, "format": "bursty", "kind": kind, "version": VERSION, "arrays": sorted(arrays)}
     for name, array in arrays.items():
         if array.dtype.hasobject:
-            raise TypeError(f"array {name!r} holds Python objects, which this file cannot keep")
+            raise TypeError(f"array {name!r} has Python objects, which cannot be stored")
     text = json.dumps(header, indent=1, sort_keys=True, allow_nan=False)
     if len(text) > MAX_MANIFEST:
-        raise ValueError(f"{path} would have {len(text):,} characters beside its arrays: keep long lists as arrays")
+        raise ValueError(f"{path} would have {len(text):,} characters beside its arrays: store long lists as arrays")
     with replacing(path) as file:
         _write_zip(file, text, arrays)
     return path
 
 
 def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The manifest and the arrays of a file that `write_arrays` made; `ValueError` for any other file."""
+    """The manifest and the arrays of a file written by `write_arrays`; `ValueError` for any other file."""
     path = Path(path)
     size = path.stat().st_size
     Budget(str(path), size).hold(size, "its content")
@@ -87,7 +87,7 @@ def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, 
 
 
 def is_container(path: str | Path, kind: str) -> bool:
-    """Whether the file says of itself that it is a bursty file of this kind, and that this bursty reads it."""
+    """Whether the manifest of the file declares this kind and a version that this bursty reads."""
     with open(path, "rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
@@ -99,16 +99,16 @@ def is_container(path: str | Path, kind: str) -> bool:
 
 
 def pack_strings(values: Iterable[str]) -> tuple[Array, Array]:
-    """Strings as one array of UTF-8 bytes and one of where each ends."""
+    """Strings as one array of UTF-8 bytes and one of their ends."""
     encoded = [value.encode("utf-8", "surrogatepass") for value in values]
     ends = np.cumsum([len(value) for value in encoded], dtype=np.int64)
     return np.frombuffer(b"".join(encoded), dtype=np.uint8), ends
 
 
 def unpack_strings(data: Array, ends: Array) -> list[str]:
-    """The strings of `pack_strings`; `ValueError` where the arrays do not fit together."""
+    """The strings from the arrays of `pack_strings`; `ValueError` if these do not match."""
     if data.dtype != np.uint8 or data.ndim != 1 or ends.dtype != np.int64 or ends.ndim != 1:
-        raise ValueError("strings are kept as bytes and their ends, which these arrays are not")
+        raise ValueError("strings must be stored as arrays of bytes and of ends")
     edges = np.concatenate([[0], ends])
     if np.any(np.diff(edges) < 0) or edges[-1] != len(data):
         raise ValueError("the ends of the strings do not match their bytes")
@@ -129,11 +129,11 @@ def _write_zip(file: IO[bytes], manifest: str, arrays: Mapping[str, Array]) -> N
 def _check_members(archive: zipfile.ZipFile, file_size: int) -> None:
     members = archive.infolist()
     if any(member.compress_type != zipfile.ZIP_STORED for member in members):
-        raise ValueError("it has compressed members, and this format has none")
+        raise ValueError("it has compressed members, which this format does not allow")
     if sum(member.file_size for member in members) > file_size:
         raise ValueError("its members claim to be larger than the file")
     if len({member.filename for member in members}) < len(members):
-        raise ValueError("it has two members of one name")
+        raise ValueError("it has two members of the same name")
 
 
 def _read_manifest(archive: zipfile.ZipFile, kind: str) -> dict[str, Any]:
@@ -145,11 +145,11 @@ def _read_manifest(archive: zipfile.ZipFile, kind: str) -> dict[str, Any]:
     except RecursionError as error:
         raise ValueError("its manifest is nested too deeply") from error
     if not isinstance(manifest, dict) or manifest.get("format") != "bursty":
-        raise ValueError("its manifest is not one of bursty")
+        raise ValueError("its manifest is not a bursty manifest")
     if manifest.get("kind") != kind:
-        raise ValueError(f"it holds a {manifest.get('kind')!r}")
+        raise ValueError(f"it is a file of kind {manifest.get('kind')!r}")
     if manifest.get("version") != VERSION:
-        raise ValueError(f"it has format version {manifest.get('version')!r}, and this bursty reads {VERSION}")
+        raise ValueError(f"it has format version {manifest.get('version')!r}, but this bursty reads {VERSION}")
     names = manifest.get("arrays")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ValueError("its manifest lists no arrays")
@@ -159,7 +159,7 @@ def _read_manifest(archive: zipfile.ZipFile, kind: str) -> dict[str, Any]:
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> Array:
-    """One array; its shape is checked against the size of the member before memory is taken."""
+    """One array; its shape is checked against the size of the member before memory is allocated."""
     member = archive.getinfo(name)
     with archive.open(member) as file:
         version = np.lib.format.read_magic(file)
@@ -170,14 +170,14 @@ def _read_array(archive: zipfile.ZipFile, name: str) -> Array:
         else:
             raise ValueError(f"{name} has numpy format version {version}")
         if dtype.hasobject:
-            raise ValueError(f"{name} holds pickled objects, which are never read")
+            raise ValueError(f"{name} contains pickled objects, which are never read")
         if dtype.itemsize == 0:
             raise ValueError(f"{name} has elements without a size")
         size = dtype.itemsize
         for length in shape:
             size *= length
         if fortran or min(shape, default=0) < 0 or size != member.file_size - file.tell():
-            raise ValueError(f"{name} is not as long as its header says")
+            raise ValueError(f"{name} does not have the length given in its header")
         array = np.empty(shape, dtype=dtype)
         _fill(file, array, name)
     # Compiled loops take the byte order of this machine.
@@ -185,7 +185,7 @@ def _read_array(archive: zipfile.ZipFile, name: str) -> Array:
 
 
 def _fill(file: IO[bytes], array: Array, name: str) -> None:
-    """Fill the array's memory, and read to the end of the member so that its checksum is checked."""
+    """Read the data of an array, to the end of the member so that its checksum is verified."""
     view = memoryview(array.reshape(-1).view(np.uint8).data) if array.size else memoryview(bytearray())
     done = 0
     while done < len(view):
@@ -195,11 +195,11 @@ def _fill(file: IO[bytes], array: Array, name: str) -> None:
         view[done : done + len(block)] = block
         done += len(block)
     if file.read(1):
-        raise ValueError(f"{name} goes on after its end")
+        raise ValueError(f"{name} has trailing bytes")
 
 
 def unreadable(path: str | Path, kind: str, error: BaseException) -> ValueError:
-    """The one error for a file that cannot be read, whatever is the matter with it."""
+    """The error for a file that cannot be read, for any reason."""
     if isinstance(error, KeyError):
         reason = f"a part is missing ({error.args[0] if error.args else 'unknown'})"
     else:

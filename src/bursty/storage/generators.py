@@ -1,4 +1,4 @@
-"""Random generators of NumPy as plain values, and back to the same stream."""
+"""NumPy random generators as plain values that restore the same stream."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ _STREAMS: dict[str, Any] = {
 
 
 def take(generator: np.random.Generator | np.random.RandomState) -> dict[str, Any]:
-    """Where the generator stands, as a dictionary of numbers and arrays."""
+    """The state of a generator, as a dictionary of numbers and arrays."""
     if isinstance(generator, np.random.Generator):
         state = dict(generator.bit_generator.state)
         if state["bit_generator"] not in _STREAMS:
-            raise TypeError(f"random numbers of kind {state['bit_generator']} cannot be kept: use numpy's default_rng")
+            raise TypeError(f"a generator of kind {state['bit_generator']} cannot be stored: use numpy's default_rng")
         return state
     legacy = dict(generator.get_state(legacy=False))
     if legacy["bit_generator"] != "MT19937":
-        raise TypeError(f"a RandomState of kind {legacy['bit_generator']} cannot be kept: use numpy's default_rng")
+        raise TypeError(f"a RandomState of kind {legacy['bit_generator']} cannot be stored: use numpy's default_rng")
     return legacy
 
 
 def make_generator(state: dict[str, Any]) -> np.random.Generator:
-    """The generator of `take`; `ValueError` where the state is none."""
+    """The generator from the result of `take`; `ValueError` for an invalid state."""
     kind = _STREAMS.get(state.get("bit_generator", ""))
     if kind is None:
-        raise ValueError(f"random numbers of kind {state.get('bit_generator')!r} are not known")
+        raise ValueError(f"random generators of kind {state.get('bit_generator')!r} are unknown")
     _check_position(state)
     stream = kind(0)
     stream.state = state
@@ -36,9 +36,9 @@ def make_generator(state: dict[str, Any]) -> np.random.Generator:
 
 
 def make_random_state(state: dict[str, Any]) -> np.random.RandomState:
-    """The RandomState of `take`; `ValueError` where the state is none."""
+    """The RandomState from the result of `take`; `ValueError` for an invalid state."""
     if state.get("bit_generator") != "MT19937":
-        raise ValueError("the state of a RandomState is one of MT19937")
+        raise ValueError("the state of a RandomState must be of kind MT19937")
     _check_position(state)
     generator = np.random.RandomState(0)
     generator.set_state(state)
@@ -46,6 +46,6 @@ def make_random_state(state: dict[str, Any]) -> np.random.RandomState:
 
 
 def _check_position(state: dict[str, Any]) -> None:
-    """NumPy takes the position of MT19937 as it is, and would read outside its memory."""
+    """Check the position of MT19937: NumPy does not, and would read outside its memory."""
     if state["bit_generator"] == "MT19937" and not 0 <= int(state["state"]["pos"]) <= 624:
-        raise ValueError("the position of the random numbers is outside their block")
+        raise ValueError("the position of the random generator is out of bounds")

@@ -1,8 +1,8 @@
-"""How much a file may cost: bytes that come out of it, and memory that what it says takes.
+"""Limits on reading a file: on its decompressed size, and on the memory that its content takes.
 
-A file may give `RATIO` times its own size, or `FLOOR` bytes when that is more, and it may take as much memory, but no
-more than is free. Whoever reads counts on the way and stops at the limit, so that no small file fills the memory. One
-number raises the limit: ``max_memory=`` of a reader, ``--max-memory`` on the command line, or the environment variable
+A file may expand to `RATIO` times its size, or to `FLOOR` bytes if that is more, and may take as much memory, but no
+more than is free. Readers count as they go and stop at the limit, so that a small file cannot fill the memory. The
+limit can be set with ``max_memory=`` of a reader, ``--max-memory`` on the command line, or the environment variable
 ``BURSTY_MAX_MEMORY``.
 """
 
@@ -15,15 +15,15 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: A file may grow to so many times its size when it is read.
+#: Maximum ratio of decompressed size to file size.
 RATIO = 200
-#: A file of any size may take so many bytes.
+#: Number of bytes allowed for a file of any size.
 FLOOR = 256 * 2**20
-#: Bytes of memory that a character of one document, line or row may take while it is cut into words or fields.
+#: Bytes of memory per character while a document, line or row is split into words or fields.
 PER_CHARACTER = 24
-#: Bytes of memory for a document or a word: its name, its place in lists and tables.
+#: Bytes of memory per document or word: its name, and its entries in lists and tables.
 PER_NAME = 128
-#: Bytes of memory for a file listed in an archive.
+#: Bytes of memory per file listed in an archive.
 PER_MEMBER = 1024
 VARIABLE = "BURSTY_MAX_MEMORY"
 
@@ -32,7 +32,7 @@ _raised: ContextVar[int | None] = ContextVar("bursty_max_memory", default=None)
 
 
 def parse_size(value: int | float | str) -> int:
-    """Bytes from a number or a text such as ``"8GB"`` or ``"512 MiB"``."""
+    """Number of bytes from a number or a string such as ``"8GB"`` or ``"512 MiB"``."""
     text = str(value).strip().lower().removesuffix("b")
     digits = text.rstrip("kmgti ")
     try:
@@ -46,7 +46,7 @@ def parse_size(value: int | float | str) -> int:
 
 @contextmanager
 def raised(limit: int | float | str | None) -> Iterator[None]:
-    """Inside this block files may take so many bytes, whatever their size."""
+    """Context manager that sets the limit to this number of bytes, for files of any size."""
     token = _raised.set(_raised.get() if limit is None else parse_size(limit))
     try:
         yield
@@ -56,7 +56,7 @@ def raised(limit: int | float | str | None) -> Iterator[None]:
 
 @dataclass
 class Budget:
-    """What may still come out of one file, and how much memory that may take."""
+    """Limits for one file: bytes that may still be read from it, and memory that they may take."""
 
     name: str
     on_disk: int
@@ -72,25 +72,25 @@ class Budget:
 
     @property
     def longest(self) -> int:
-        """Number of characters that one document, line or row may have."""
+        """Maximum number of characters of one document, line or row."""
         return max(1, self.memory // PER_CHARACTER)
 
     def spend(self, n_bytes: int) -> None:
-        """Count what came out; refuse to go on past the limit."""
+        """Count decompressed bytes; raises an error past the limit."""
         self.used += n_bytes
         if self.used > self.limit:
             raise ValueError(
-                f"{self.name} takes {self.on_disk:,} bytes on disk and grows past {self.limit:,} when read, which "
-                f"looks like an attack on memory. If it is genuine, {_WAY_OUT}"
+                f"{self.name} takes {self.on_disk:,} bytes on disk and expands to more than {self.limit:,}, which "
+                f"looks like a decompression bomb. If it is genuine, {_WAY_OUT}"
             )
 
     def hold(self, n_bytes: int, what: str) -> None:
-        """Refuse what takes so much memory at one time."""
+        """Raise an error if this much memory at one time exceeds the limit."""
         if n_bytes <= self.memory:
             return
         if self.memory < self.limit:
             raise ValueError(
-                f"{self.name}: {what} needs about {n_bytes:,} bytes of memory, and {self.memory:,} are free. If you "
+                f"{self.name}: {what} needs about {n_bytes:,} bytes of memory, but {self.memory:,} are free. If you "
                 f"know better, {_WAY_OUT}"
             )
         raise ValueError(
@@ -100,7 +100,7 @@ class Budget:
 
 
 def check_claim(size: int, n_entries: int, name: str, what: str) -> None:
-    """Refuse a number of documents or words that the counts of a table do not bear out: 64 for each, or 2,097,152."""
+    """Raise an error for more documents or words than 64 per count of a table, or 2,097,152 if that is more."""
     asked = _asked()
     if PER_NAME * size > (max(FLOOR, 64 * PER_NAME * n_entries) if asked is None else asked):
         raise ValueError(
@@ -126,7 +126,7 @@ def check_memory(n_bytes: int, what: str, instead: str) -> None:
 
 
 def _asked() -> int | None:
-    """The limit that was asked for."""
+    """The limit set by the user, if any."""
     asked = _raised.get()
     return parse_size(os.environ[VARIABLE]) if asked is None and os.environ.get(VARIABLE) else asked
 
@@ -135,7 +135,7 @@ _WAY_OUT = f"raise the limit: max_memory='8GB' (--max-memory on the command line
 
 
 def free_memory() -> int | None:
-    """Bytes that this process may still take: of the machine, its container and its own limit. None if unknown."""
+    """Free memory in bytes, within the limits of machine, container and process; None if unknown."""
     found = [size for size in (_of_machine(), _of_container(), _of_process()) if size is not None]
     return max(0, min(found)) if found else None
 
@@ -149,7 +149,7 @@ def _of_machine() -> int | None:
 
 
 def _of_container() -> int | None:
-    """The control group, version 2 and then version 1, as a container sees its own."""
+    """Free memory of the control group (version 2, then version 1), as seen from inside a container."""
     for folder, limit, used in (
         ("/sys/fs/cgroup", "memory.max", "memory.current"),
         ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
@@ -161,7 +161,7 @@ def _of_container() -> int | None:
 
 
 def _cached(folder: Path) -> int:
-    """Bytes of files that the system keeps in memory and gives back when they are wanted."""
+    """Bytes of the page cache, which the system releases on demand."""
     with suppress(OSError, ValueError):
         for line in (folder / "memory.stat").read_text().splitlines():
             name, _, value = line.partition(" ")

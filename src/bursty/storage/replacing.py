@@ -1,13 +1,13 @@
-"""Files and folders that are there whole or not at all, whenever the process that writes them ends.
+"""Atomic replacement of files and folders, even if the writing process is killed.
 
-What is new is written beside its place under a name of its own, and renamed when it is complete:
+New content is written beside its destination under a temporary name, and renamed once complete:
 
     .model.bursty.3f1c9a20.part       a file, or a folder, that is being written
     .corpus.bshards.3f1c9a20.old      the folder that a new one is about to replace
 
-The writer holds a lock on what it writes. A name of this kind that nobody locks belongs to a process that was killed:
-the next write removes it. A killed process can leave a folder under its second name only; `recover` gives it its own
-name back, and is called wherever such a folder is opened.
+The writer holds a lock on what it writes. A temporary name without a lock belongs to a process that was killed, and is
+removed by the next write. A killed process can leave a folder under its temporary name only; `recover` restores its own
+name, and is called wherever such a folder is opened.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ try:
 except ImportError:  # Windows has no such locks
     fcntl = None  # type: ignore[assignment]
 
-# Where the file system has no locks, what has not changed for a day is nobody's.
+# On file systems without locks, a temporary file unchanged for a day is considered stale.
 _FORGOTTEN = 86_400.0
 _WAIT = 0.05
 _PATIENCE = 10.0
@@ -35,10 +35,10 @@ _PATIENCE = 10.0
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes the place of `path` at the end, and only if all went well.
+    """A file to write to, which replaces `path` at the end if there was no error.
 
-    Any number of threads and processes may do so at once: the last to finish wins. Errors of the disk name `path` and
-    not the file that stands in for it.
+    Any number of threads and processes may do so at once: the last to finish wins. Disk errors name `path`, not the
+    temporary file.
     """
     path = Path(path)
     with _errors_of(path):
@@ -58,7 +58,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replacing_folder(path: str | Path, *, keep: bool = False) -> Iterator[Path]:
-    """A folder to write to, which takes the place of `path` at the end, and only if all went well.
+    """A folder to write to, which replaces `path` at the end if there was no error.
 
     The old folder is renamed, the new one takes its name, and only then is the old one deleted.
 
@@ -97,7 +97,7 @@ def replacing_folder(path: str | Path, *, keep: bool = False) -> Iterator[Path]:
 
 
 def recover(path: str | Path) -> None:
-    """Give a folder its name back where a process was killed between the two renamings of a replacement."""
+    """Restore the name of a folder if a process was killed between the two renamings of a replacement."""
     path = Path(path)
     deadline = time.monotonic() + _PATIENCE
     while not path.exists():
@@ -115,7 +115,7 @@ def recover(path: str | Path) -> None:
 
 
 def discard(path: str | Path) -> None:
-    """Remove a file, and what killed processes left of it."""
+    """Remove a file, and its temporary files left by killed processes."""
     Path(path).unlink(missing_ok=True)
     _remove_stale(Path(path))
 
@@ -129,7 +129,7 @@ def _can_be_swapped(path: Path) -> bool:
 
 
 def _keep_others(old: Path, new: Path) -> None:
-    """The files of the old folder that the new one does not have, under both names for the moment."""
+    """Link the files of the old folder that the new one does not have into the new one."""
     shutil.copystat(old, new)
     for name in sorted(set(os.listdir(old)) - set(os.listdir(new))):
         try:
@@ -141,7 +141,7 @@ def _keep_others(old: Path, new: Path) -> None:
 def _check_files(path: Path, names: list[str]) -> None:
     for name in names:
         if (path / name).is_dir():
-            raise IsADirectoryError(f"{path / name} is a folder, where a file is to be written")
+            raise IsADirectoryError(f"{path / name} is a folder, but a file is to be written there")
 
 
 def _move_files(source: Path, target: Path) -> None:
@@ -165,7 +165,7 @@ def _swap(new: Path, path: Path) -> None:
 
 @contextmanager
 def _errors_of(path: Path) -> Iterator[None]:
-    """Errors of the disk about this path, and not about what stands in for it."""
+    """Disk errors that name this path instead of the temporary one."""
     try:
         yield
     except OSError as error:
@@ -173,7 +173,7 @@ def _errors_of(path: Path) -> Iterator[None]:
 
 
 def _claim(path: Path, folder: bool = False) -> tuple[Path, int]:
-    """A new name beside the path, locked by this process."""
+    """A new temporary name beside the path, locked by this process."""
     while True:
         temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
         if folder:
@@ -181,12 +181,12 @@ def _claim(path: Path, folder: bool = False) -> tuple[Path, int]:
         else:
             os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         lock = _lock(temporary)
-        if lock is not None:  # else somebody took it for a stale one before it was locked, and removed it
+        if lock is not None:  # else another process considered it stale before it was locked, and removed it
             return temporary, lock
 
 
 def _lock(path: Path) -> int | None:
-    """An open file that holds the lock, or None where the path has gone; without locks, one that holds nothing."""
+    """An open file that holds the lock, or None if the path no longer exists; without locks, an unlocked file."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -204,7 +204,7 @@ def _lock(path: Path) -> int | None:
 
 @contextmanager
 def _taken_if_stale(path: Path) -> Iterator[bool]:
-    """Whether nobody writes to it any more; nobody else can find that out while this block runs."""
+    """Whether the path has no writer any more; it is locked inside this block."""
     handle = None
     try:
         handle = os.open(path, os.O_RDONLY)
@@ -237,12 +237,12 @@ def _names(path: Path, suffix: str) -> list[Path]:
             found = [entry.name for entry in entries if entry.name.startswith(start) and entry.name.endswith(end)]
     except OSError:
         return []
-    # The middle has no point: what belongs to "a.b" is not taken for a part of "a".
+    # The middle part has no dot, so that files of "a.b" are not taken for files of "a".
     return [path.parent / name for name in found if "." not in name[len(start) : -len(end)]]
 
 
 def _remove_stale(path: Path) -> None:
-    """Remove what killed processes left behind of this path."""
+    """Remove temporary files of this path left by killed processes."""
     for kind in ("part", "old"):
         for left in _names(path, kind):
             with _taken_if_stale(left) as stale, suppress(OSError):
@@ -251,7 +251,7 @@ def _remove_stale(path: Path) -> None:
 
 
 def _to_disk(folder: Path) -> None:
-    """Have the content on the disk before the old one is deleted."""
+    """Flush the content to disk before the old one is deleted."""
     for name in os.listdir(folder):
         handle = os.open(folder / name, os.O_RDONLY)
         try:

@@ -1,12 +1,11 @@
-"""Classes declare how they are stored: a name that files have for ever, and what their values must be.
+"""Classes declare how they are stored: a permanent name in files, and rules for their values.
 
     @storable("LDAHyperparameters", alpha=floats("K", above=0), beta=floats("n_words", above=0))
     @dataclass(frozen=True)
     class Hyperparameters: ...
 
-A file holds objects of registered classes and nothing else. When it is read, `check` goes through them: sizes are names
-that get a value where they are first met and have to agree from then on, so that what a compiled loop indexes fits what
-it is indexed by. The whole table of rules:
+A file contains only objects of registered classes. When it is read, `check` visits them all: named sizes are bound at
+their first occurrence and must agree from then on, so that indices in compiled loops are in bounds. The rules:
 
 | rule | value |
 |---|---|
@@ -15,11 +14,11 @@ it is indexed by. The whole table of rules:
 | `index(size, *shape)` | integers in [0, size) |
 | `flags(*shape)`, `items(*shape)` | array of booleans; array of anything |
 | `number(low, high)`, `whole(low, high)` | one finite number, one integer, in bounds |
-| `part(*kinds, **sizes)` | object of a registered class; ``sizes`` says which of its sizes are which of ours |
+| `part(*kinds, **sizes)` | object of a registered class; ``sizes`` maps its sizes to ours |
 | `parts(size, *kinds, **sizes)` | list of them |
-| `maybe(rule)` | None, or what the rule says |
+| `maybe(rule)` | None, or a value that satisfies the rule |
 
-A size is a number, a name such as ``"K"``, or a product of names such as ``"n_words*K"``; None is any size.
+A size is a number, a name such as ``"K"``, or a product of names such as ``"n_words*K"``; None allows any size.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 Size = int | str | None
 Sizes = dict[str, int]
-#: Takes a value, the sizes that are known, and the place for messages.
+#: Function of a value, the known sizes, and the location for messages.
 Rule = Callable[[Any, Sizes, str], None]
 C = TypeVar("C", bound=type)
 
 
 class Mismatch(ValueError):
-    """A value is not what its class declares."""
+    """A value violates the declaration of its class."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,10 +57,10 @@ _BY_KIND: dict[type, Declaration] = {}
 
 
 def storable(_name: str, /, *, check: Callable[[Any, Sizes], None] | None = None, **rules: Rule) -> Callable[[C], C]:
-    """Register a class under the name that it has in files.
+    """Register a class under its name in files.
 
-    ``rules`` are by attribute, in the order in which they are checked; ``check`` is called after them, with the object
-    and the sizes, for what they cannot say.
+    ``rules`` are given by attribute, in the order of checking; ``check`` is called after them, with the object and the
+    sizes, for conditions that rules cannot express.
     """
 
     def declare(kind: C) -> C:
@@ -70,7 +69,7 @@ def storable(_name: str, /, *, check: Callable[[Any, Sizes], None] | None = None
             kind.__module__,
             kind.__qualname__,
         ):
-            raise ValueError(f"{known.kind.__qualname__} is stored under the name {_name!r}: choose another")
+            raise ValueError(f"the name {_name!r} is already used by {known.kind.__qualname__}: choose another")
         _BY_NAME[_name] = _BY_KIND[kind] = Declaration(_name, kind, rules, check)
         return kind
 
@@ -78,12 +77,12 @@ def storable(_name: str, /, *, check: Callable[[Any, Sizes], None] | None = None
 
 
 def stored_classes() -> dict[str, type]:
-    """What a file may hold, by the names it has there: nothing else is ever rebuilt."""
+    """The classes allowed in files, by name; objects of other classes are never created."""
     return {name: declaration.kind for name, declaration in _BY_NAME.items()}
 
 
 def check(value: Any, sizes: Sizes, where: str = "it") -> None:
-    """Check every registered object in a value; `Mismatch` where one is not what its class declares."""
+    """Check every registered object in a value; raises `Mismatch` if one violates its declaration."""
     declaration = _BY_KIND.get(type(value))
     if declaration is not None:
         _check_object(value, declaration, dict(sizes), where)
@@ -94,7 +93,7 @@ def check(value: Any, sizes: Sizes, where: str = "it") -> None:
 
 def _check_object(value: Any, declaration: Declaration, sizes: Sizes, where: str) -> None:
     for name, rule in declaration.rules.items():
-        if hasattr(value, name):  # attributes that older files do not have are left to the class
+        if hasattr(value, name):  # attributes missing in older files are left to the class
             rule(getattr(value, name), sizes, f"{where}.{name}")
     if declaration.check is not None:
         declaration.check(value, sizes)
@@ -104,7 +103,7 @@ def _check_object(value: Any, declaration: Declaration, sizes: Sizes, where: str
 
 
 def _inside(value: Any) -> Iterator[tuple[str, Any]]:
-    """Names and values inside a value."""
+    """Names and values of the children of a value."""
     if isinstance(value, dict):
         yield from ((f"[{key!r}]", item) for key, item in value.items())
     elif isinstance(value, list | tuple):
@@ -144,7 +143,7 @@ def floats(
 
 
 def integers(*shape: Size, low: int | None = None, high: Size = None) -> Rule:
-    """Array of integers from ``low`` to before ``high``."""
+    """Array of integers in [low, high)."""
 
     def rule(value: Any, sizes: Sizes, where: str) -> None:
         _check_array(value, shape, sizes, where, "iu")
@@ -154,7 +153,7 @@ def integers(*shape: Size, low: int | None = None, high: Size = None) -> Rule:
 
 
 def index(size: Size, *shape: Size) -> Rule:
-    """Array of positions below a size; in one row where no shape is given."""
+    """Array of indices below a size; one-dimensional if no shape is given."""
     return integers(*(shape or (None,)), low=0, high=size)
 
 
@@ -169,7 +168,7 @@ def items(*shape: Size) -> Rule:
 
 
 def number(low: float | None = None, high: float | None = None) -> Rule:
-    """One finite number, bounds included."""
+    """One finite number, within inclusive bounds."""
 
     def rule(value: Any, sizes: Sizes, where: str) -> None:
         _expect(_is_number(value, int | float | np.integer | np.floating), where, "is not a number")
@@ -181,7 +180,7 @@ def number(low: float | None = None, high: float | None = None) -> Rule:
 
 
 def whole(low: int | None = 0, high: int = 2**63 - 1) -> Rule:
-    """One integer, bounds included."""
+    """One integer, within inclusive bounds."""
 
     def rule(value: Any, sizes: Sizes, where: str) -> None:
         _expect(_is_number(value, int | np.integer), where, "is not an integer")
@@ -192,7 +191,7 @@ def whole(low: int | None = 0, high: int = 2**63 - 1) -> Rule:
 
 
 def size(name: str) -> Rule:
-    """One integer that is this size."""
+    """One integer equal to this size."""
 
     def rule(value: Any, sizes: Sizes, where: str) -> None:
         whole()(value, sizes, where)
@@ -202,11 +201,11 @@ def size(name: str) -> Rule:
 
 
 def part(*kinds: type, **renamed: int | str) -> Rule:
-    """Object of a registered class, of one of these kinds where any are given."""
+    """Object of a registered class, of one of these kinds if any are given."""
 
     def rule(value: Any, sizes: Sizes, where: str) -> None:
         fits = type(value) in _BY_KIND and (not kinds or isinstance(value, kinds))
-        _expect(fits, where, f"is of type {type(value).__name__}, which does not belong there")
+        _expect(fits, where, f"is of unexpected type {type(value).__name__}")
         known = {"n_words": sizes["n_words"]} | {inner: _resolve(outer, sizes) for inner, outer in renamed.items()}
         check(value, known, where)
 
@@ -214,7 +213,7 @@ def part(*kinds: type, **renamed: int | str) -> Rule:
 
 
 def parts(length: Size, *kinds: type, **renamed: int | str) -> Rule:
-    """List of so many registered objects."""
+    """List of registered objects, of this length."""
     each = part(*kinds, **renamed)
 
     def rule(value: Any, sizes: Sizes, where: str) -> None:
@@ -227,7 +226,7 @@ def parts(length: Size, *kinds: type, **renamed: int | str) -> Rule:
 
 
 def maybe(rule: Rule) -> Rule:
-    """None, or what the rule says."""
+    """None, or a value that satisfies the rule."""
     return lambda value, sizes, where: None if value is None else rule(value, sizes, where)
 
 
@@ -242,7 +241,7 @@ def _is_number(value: Any, kinds: Any) -> bool:
 
 def _check_array(value: Any, shape: tuple[Size, ...], sizes: Sizes, where: str, kinds: str) -> None:
     _expect(isinstance(value, np.ndarray), where, f"is of type {type(value).__name__} instead of an array")
-    _expect(value.dtype.kind in kinds, where, f"is an array of {value.dtype}, which does not belong there")
+    _expect(value.dtype.kind in kinds, where, f"is an array of unexpected type {value.dtype}")
     _expect(value.ndim == len(shape), where, f"has {value.ndim} dimensions instead of {len(shape)}")
     for length, expected in zip(value.shape, shape, strict=True):
         _agree(length, expected, sizes, where)
@@ -252,16 +251,16 @@ def _check_bounds(value: Array, low: float | None, high: float | None, where: st
     if not value.size:
         return
     _expect(low is None or bool(value.min() >= low), where, f"has values below {low}")
-    _expect(high is None or bool(value.max() < high), where, "has values above the largest")
+    _expect(high is None or bool(value.max() < high), where, "has values above the maximum")
 
 
 def _agree(length: int, expected: Size, sizes: Sizes, where: str) -> None:
-    """The length is the one expected; a name that has no size yet gets this one."""
+    """Check a length against the expected size; an unbound name is bound to it."""
     if isinstance(expected, str) and "*" not in expected:
         sizes.setdefault(expected, length)
     if expected is not None:
         wanted = _resolve(expected, sizes)
-        _expect(length == wanted, where, f"has {length} values where {wanted} belong ({expected})")
+        _expect(length == wanted, where, f"has {length} values instead of {wanted} ({expected})")
 
 
 def _resolve(expected: Size, sizes: Sizes) -> int:

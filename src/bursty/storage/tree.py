@@ -1,4 +1,4 @@
-"""Nested values in one file: what is small goes into the manifest as JSON, arrays beside it.
+"""Nested values in one file: small values in the manifest as JSON, arrays beside it.
 
 | value | in the manifest |
 |---|---|
@@ -14,9 +14,9 @@
 | random generator | `{"generator": state}`, `{"random_state": state}` |
 | object | `{"class": name, "fields": {...}, "state": {...}}` |
 
-An array that occurs twice, or once as it is and once transposed, is kept once. Objects are rebuilt only if the reader
-lists their class: a dataclass from its fields, an estimator from its parameters (``get_params``) and then its other
-attributes. Nothing is imported by name.
+An array that occurs twice, or once more transposed, is stored once. Objects are created only if the reader lists their
+class: a dataclass from its fields, an estimator from its parameters (``get_params``) and then its other attributes.
+Nothing is imported by name.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _PLAIN = "biufcUSmM"
 
 
 def write_tree(path: str | Path, kind: str, tree: Any, classes: Classes | None = None) -> Path:
-    """Keep a tree in one file, all or nothing.
+    """Write a tree to one file, atomically.
 
     Parameters
     ----------
     path : str or path
     kind : str
-        What the file is, such as "model"; the reader asks for the same.
+        Kind of the file, such as "model", which is checked on reading.
     tree : nested dict, list, tuple, None, bool, int, float, str, array, csr_array, random generator, listed object
     classes : mapping of name to class, optional
         The classes of the objects in the tree.
@@ -55,7 +55,7 @@ def write_tree(path: str | Path, kind: str, tree: Any, classes: Classes | None =
     Raises
     ------
     TypeError
-        The tree has something that such a file cannot keep; the message says where.
+        The tree has a value that cannot be stored; the message says where.
     """
     writer = _Writer(classes or {})
     node = writer.encode(tree, "it")
@@ -63,7 +63,7 @@ def write_tree(path: str | Path, kind: str, tree: Any, classes: Classes | None =
 
 
 def read_tree(path: str | Path, kind: str, classes: Classes | None = None) -> Any:
-    """The tree that `write_tree` kept; one `ValueError` for a truncated, foreign or hostile file."""
+    """Read a tree written by `write_tree`; `ValueError` for a truncated, foreign or hostile file."""
     manifest, arrays = read_arrays(path, kind)
     try:
         return _Reader(arrays, classes or {}, Path(path).stat().st_size).decode(manifest["tree"])
@@ -72,7 +72,7 @@ def read_tree(path: str | Path, kind: str, classes: Classes | None = None) -> An
 
 
 class _Writer:
-    """Nodes of values; the arrays they point to gather in `arrays`."""
+    """Converts values to nodes; the arrays they refer to are collected in `arrays`."""
 
     def __init__(self, classes: Classes) -> None:
         self.names = {kind: name for name, kind in classes.items()}
@@ -114,9 +114,9 @@ class _Writer:
         return {"array": self._keep(array, where)}
 
     def _keep(self, array: Array, where: str) -> int:
-        """The number of the array; the same memory gets the same number."""
+        """The number of the array; arrays that share memory share a number."""
         if array.dtype.kind not in _PLAIN:
-            raise TypeError(f"{where} is an array of {array.dtype}, which a file cannot keep")
+            raise TypeError(f"{where} is an array of {array.dtype}, which cannot be stored")
         key = array.__array_interface__["data"][0], array.shape, array.strides, array.dtype.str
         if key not in self._numbers or not array.size:
             self._numbers[key] = len(self.arrays)
@@ -127,14 +127,14 @@ class _Writer:
         name = self.names.get(type(value))
         if name is None:
             kind = type(value).__name__
-            raise TypeError(f"{where} is of type {kind}, which a file cannot keep: use plain values or arrays")
+            raise TypeError(f"{where} is of type {kind}, which cannot be stored: use plain values or arrays")
         fields, state = _take_apart(value)
         encoded = ({key: self.encode(item, f"{where}.{key}") for key, item in part.items()} for part in (fields, state))
         return {"class": name, **dict(zip(("fields", "state"), encoded, strict=True))}
 
 
 def _take_apart(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the constructor takes, and the other attributes."""
+    """Arguments of the constructor, and the other attributes."""
     if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.init}, {}
     fields = value.get_params(deep=False) if hasattr(value, "get_params") else {}
@@ -142,11 +142,11 @@ def _take_apart(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 class _Reader:
-    """Values of nodes."""
+    """Converts nodes to values."""
 
     def __init__(self, arrays: Mapping[str, Array], classes: Classes, n_bytes: int) -> None:
         self.arrays = arrays
-        # Every value takes a byte of the file or more, unless an array is used again and again.
+        # Every value takes at least one byte of the file, unless an array is used repeatedly.
         self._n_values_left = n_bytes
         self.classes = classes
         self._readers: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -187,10 +187,10 @@ class _Reader:
         return array.T if node.get("order") == "F" else array
 
     def _count(self, n_values: int) -> None:
-        """Refuse a file that says more than it has bytes, by using its parts many times."""
+        """Raise an error for a file that expands to more values than its size by repeating its parts."""
         self._n_values_left -= n_values
         if self._n_values_left < 0:
-            raise ValueError("it unfolds into more values than it has bytes")
+            raise ValueError("it expands to more values than it has bytes")
 
     def _strings(self, node: dict[str, Any]) -> Array:
         data, ends = map(self._kept, node["strings"])
@@ -205,24 +205,24 @@ class _Reader:
         self._count(data.size + indices.size + indptr.size)
         rows, columns = (int(length) for length in node["shape"])
         if data.ndim != 1:
-            raise ValueError("the entries of a table are not in a row")
+            raise ValueError("the entries of a table are not one-dimensional")
         check_csr(indices, indptr, len(data), (rows, columns))
         return sp.csr_array((data, indices, indptr), shape=(rows, columns))
 
     def _object(self, node: dict[str, Any]) -> Any:
         kind = self.classes.get(node["class"])
         if kind is None:
-            raise ValueError(f"it holds a {node['class']!r}, which this bursty does not know")
+            raise ValueError(f"it contains a {node['class']!r}, which is unknown to this version of bursty")
         fields = {name: self.decode(item) for name, item in node["fields"].items()}
         try:
             value = kind(**fields)
         except TypeError as error:
-            raise ValueError(f"{node['class']} cannot be made from what the file has: {error}") from error
+            raise ValueError(f"{node['class']} cannot be created from the file: {error}") from error
         state = {name: self.decode(item) for name, item in node["state"].items()}
         if state and dataclasses.is_dataclass(kind):
-            raise ValueError(f"{node['class']} has more attributes than its fields")
+            raise ValueError(f"{node['class']} has attributes that are not fields")
         if any(callable(getattr(kind, name, None)) for name in state):
-            raise ValueError(f"{node['class']} has a method in the place of a value")
+            raise ValueError(f"{node['class']} has a method in place of a value")
         vars(value).update(state)
         return value
 

@@ -1,9 +1,9 @@
 "use strict";
-// Charts are as wide as their part of the page, which may be hidden: it is measured, not asked of the chart.
+// The width of a chart is measured from the page, because its container may be hidden.
 const ERRORS_ONLY = 1;
 const ROW = 23;
 const charts = {};
-// Charts whose rows depend on what the reader chose: functions that give them.
+// Functions that return the rows of charts that depend on the reader's choice.
 const fillers = {};
 
 function roomFor(place) {
@@ -14,7 +14,7 @@ function roomFor(place) {
   return Math.floor((whole - 40 * (columns - 1)) / columns);
 }
 
-// The chart library keeps values as keys of plain objects, where a word such as "constructor" is taken already.
+// The chart library uses values as keys of plain objects, where a word such as "constructor" already exists.
 const nameInChart = (text) => (text in Object.prototype ? text + "\u200b" : text);
 const rowInChart = (row) =>
   Object.fromEntries(Object.entries(row).map(([key, value]) => [key, typeof value === "string" ? nameInChart(value) : value]));
@@ -22,7 +22,7 @@ const rowsOf = (name) => fillers[name]().map(rowInChart);
 
 function fitted(spec, whole) {
   const { widest = Infinity, columns = 0 } = spec.usermeta || {};
-  // A table of many columns is drawn wider than the page rather than unreadable: its place scrolls.
+  // A table of many columns is drawn wider than the page rather than unreadable: its container scrolls.
   const room = Math.max(Math.min(whole, widest), columns ? 170 + 26 * columns : 0);
   const narrow = room < 560;
   const copy = JSON.parse(JSON.stringify(spec), (key, value) => {
@@ -31,7 +31,7 @@ function fitted(spec, whole) {
     if (key === "legend" && value && value.columns) return { ...value, columns: narrow ? 1 : value.columns };
     return value;
   });
-  // Cells too small for their numbers show shades only; the tooltip and the table still tell.
+  // Cells too small for their numbers show only shades; the numbers are in the tooltip and the table.
   if (columns && (room - 170) / columns < 34) copy.layer = copy.layer.filter((layer) => layer.name !== "cell");
   if (copy.facet) {
     copy.columns = narrow ? 1 : room < 900 ? 2 : copy.columns;
@@ -44,7 +44,7 @@ function fitted(spec, whole) {
   const text = { labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500 };
   copy.config = {
     background: null,
-    // The font of the page, so that the room a label needs is measured in the font it is shown in.
+    // The font of the page, so that labels are measured in the font they are shown in.
     font: getComputedStyle(document.body).fontFamily,
     axis: { ...text, titlePadding: 8 },
     legend: { ...text, symbolSize: 90 },
@@ -64,7 +64,7 @@ async function drawChart(place) {
     drawn.data.values = rowsOf(name);
     drawn.height = ROW * Math.max(1, drawn.data.values.length);
   }
-  // ast: expressions are interpreted, so the page's policy can forbid making code from text.
+  // ast: expressions are interpreted, so that the page's policy can forbid eval.
   const options = { renderer: "svg", actions: false, ast: true, mode: "vega-lite", logLevel: ERRORS_ONLY };
   const old = charts[name];
   charts[name] = await vegaEmbed(place, drawn, options);

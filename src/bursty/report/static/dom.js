@@ -1,5 +1,5 @@
 "use strict";
-// Text from the data goes in as text nodes, never as HTML.
+// Text from the data is inserted as text nodes, never as HTML.
 function make(tag, properties, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties || {})) {

@@ -53,7 +53,7 @@ function startTable() {
         const cells = columns.map((column) =>
           make("td", { className: numeric(column) ? "n" : "", "data-title": column.title }, bdi(cell(column, row))),
         );
-        if (keywords) cells.push(make("td", { className: "wide", "data-title": "Its words" }, bdi(keywordsOf(row))));
+        if (keywords) cells.push(make("td", { className: "wide", "data-title": "Keywords" }, bdi(keywordsOf(row))));
         return make("tr", {}, ...cells);
       }),
     );
@@ -76,7 +76,7 @@ function startTable() {
     });
     return head;
   });
-  const extra = keywords ? [make("th", { scope: "col" }, "Its words")] : [];
+  const extra = keywords ? [make("th", { scope: "col" }, "Keywords")] : [];
   byId("table").tHead.append(make("tr", {}, ...heads, ...extra));
   byId("table-search").addEventListener("input", later(120, (event) => {
     state.query = event.target.value;

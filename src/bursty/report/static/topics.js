@@ -31,7 +31,7 @@ function startTopics() {
         return make("li", {}, button, make("small", {}, ` ${share} in common `));
       })));
     }
-    parts.push(make("h3", {}, "Documents with most of it"));
+    parts.push(make("h3", {}, "Top documents"));
     parts.push(make("ul", { className: "names" }, ...topic.documents.map(([name, share, parts]) => make("li", {}, bdi(name), ` ${share}`, ...(parts.length ? [passage(parts)] : [])))));
     byId("topic-facts").replaceChildren(...parts);
   };

@@ -9,7 +9,7 @@ function startWords() {
 
   const burstiest = () => {
     if (!lookup.bursts) return vocabulary.slice(0, 10).map((_, i) => i);
-    // Neither rare words, which one document can make bursty, nor words of every document, which are merely common.
+    // Neither rare words, which one document can make bursty, nor words that occur in most documents.
     const total = data.documents.columns[0].values.length;
     const common = vocabulary.map((_, i) => i).filter((i) => lookup.documents[i] >= Math.max(3, 0.05 * total) && lookup.documents[i] <= 0.5 * total);
     return common.sort((a, b) => lookup.bursts[b] - lookup.bursts[a] || a - b).slice(0, 10);
@@ -39,7 +39,7 @@ function startWords() {
     const bursts = lookup.bursts[word];
     const kind = bursts > 1.25 * mean ? "burstier than most" : bursts < 0.8 * mean ? "less bursty than most" : "as bursty as most";
     return ` occurs ${lookup.tokens[word].toLocaleString("en")} times, in ${lookup.documents[word].toLocaleString("en")} documents: ` +
-      `${bursts.toFixed(2)} times in a document that has it (${kind}; the mean is ${mean.toFixed(2)}).`;
+      `${bursts.toFixed(2)} times per document that contains it (${kind}; the mean is ${mean.toFixed(2)}).`;
   };
   const groupRows = () => {
     const pairs = lookup.groups[chosen] || [];
@@ -50,11 +50,11 @@ function startWords() {
   fillers["word-groups"] = groupRows;
   const choose = (word) => {
     chosen = word;
-    const marks = lookup.marks ? ` It tells clusters apart with probability ${lookup.marks[word].toFixed(2)}.` : "";
+    const marks = lookup.marks ? ` It is discriminative with probability ${lookup.marks[word].toFixed(2)}.` : "";
     byId("word-answer").replaceChildren(make("p", {}, make("strong", {}, bdi(vocabulary[word])), sentence(word) + marks));
     const lines = (lookup.contexts && lookup.contexts[word]) || [];
     byId("word-contexts").replaceChildren(...lines.map(([before, it, after]) => make("li", {}, before, make("mark", {}, it), after)));
-    byId("word-caption").textContent = `Where it matters: of its occurrences, the share in each ${lookup.what}.`;
+    byId("word-caption").textContent = `Share of its occurrences in each ${lookup.what}.`;
     byId("word-figure").hidden = false;
     refill("word-groups");
   };
@@ -67,7 +67,7 @@ function startWords() {
     if (exact >= 0) choose(exact);
     else if (!found.length) {
       byId("word-figure").hidden = true;
-      byId("word-answer").replaceChildren(make("p", {}, "No word here has these letters."));
+      byId("word-answer").replaceChildren(make("p", {}, "No matching words."));
     }
   }));
   const first = burstiest();
