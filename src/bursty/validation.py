@@ -57,7 +57,7 @@ def check_counts(X: Any, *, integer: bool = True, owner: str = "bursty", n_words
 
 
 def check_rows(X: Any, owner: str) -> Array | sp.csr_array:
-    """Documents x columns of finite real numbers, some of them negative: dense ones stay dense, in their precision."""
+    """Documents x columns matrix of finite real numbers of any sign; dense input stays dense, in its precision."""
     X = _unwrap(X)
     if sp.issparse(X):
         rows = _without_zeros(_sparse_counts(X, owner)).astype(np.float64, copy=False)
@@ -67,12 +67,12 @@ def check_rows(X: Any, owner: str) -> Array | sp.csr_array:
     if not np.isfinite(values).all():
         raise ValueError(f"Input X contains {'NaN' if np.isnan(values).any() else 'infinity'}: {owner} takes numbers")
     if float(np.abs(values).max()) > MAX_TOTAL:
-        raise ValueError(f"X holds numbers above {MAX_TOTAL:g}, whose squares are not finite: scale the rows of X")
+        raise ValueError(f"X contains numbers above {MAX_TOTAL:g}, whose squares are not finite: scale the rows of X")
     return rows
 
 
 def _is_signed(X: Any) -> bool:
-    """Whether a table of numbers has negative ones."""
+    """Whether a matrix has negative numbers."""
     values = _unwrap(X)
     values = values.data if sp.issparse(values) and hasattr(values, "data") else values
     return isinstance(values, np.ndarray) and values.dtype.kind in "if" and bool(np.any(values < 0))
@@ -81,10 +81,10 @@ def _is_signed(X: Any) -> bool:
 def check_input(estimator: Any, X: Any, *, reset: bool, integer: bool = True, signed: bool = False) -> Any:
     """`check_counts` for an estimator, whose words are set (``reset``) or compared with those of X.
 
-    Sets ``n_features_in_`` and, where X names its columns, ``feature_names_in_``, as scikit-learn does; the
-    vocabulary of a corpus counts as column names. With ``signed``, tables of real numbers of any sign are taken, and
-    dense ones stay dense. Shards, which were checked when they were written, come back as they are, and Dask
-    collections as a `Collection`.
+    Sets ``n_features_in_`` and, if X has column names, ``feature_names_in_``, as scikit-learn does; the vocabulary of a
+    corpus counts as column names. With ``signed``, matrices of real numbers of any sign are accepted, and dense ones
+    stay dense. Shards, which were checked when they were written, are returned unchanged, and Dask collections as a
+    `Collection`.
     """
     owner = type(estimator).__name__
     vocabulary = getattr(X, "vocabulary", None)

@@ -58,21 +58,30 @@ def cluster_sizes(model: Any, *, n_words: int = 4, ax: Axes | None = None) -> Ax
 
 
 def cluster_words(model: Any, cluster: int, n: int = 12, *, by: str = "contrast", ax: Axes | None = None) -> Axes:
-    """The words that say most about a cluster.
+    """Top words of a cluster.
 
     Parameters
     ----------
     model : fitted Mixture
     cluster : int
-    n : int
-        Words.
-    by : {"contrast", "discriminative", "parameter", "lift"}
-        As in ``Mixture.top_words``.
+    n : int, default 12
+        Number of words.
+    by : {"contrast", "discriminative", "parameter", "lift"}, default "contrast"
+        Ranking of the words, as in ``Mixture.top_words``.
     ax : Axes, optional
 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from bursty import Mixture, datasets, plot
+    >>> corpus, _ = datasets.make_bursty_mixture(60, 40, 2, random_state=0)
+    >>> model = Mixture(2, random_state=0).fit(corpus)
+    >>> ax = plot.cluster_words(model, 0, n=5)
+    >>> len(ax.get_yticklabels())
+    5
     """
     check_is_fitted(model)
     scores = model.word_scores(by)
