@@ -252,7 +252,7 @@ def test_parts_inherit_the_sizes_they_are_given():
     check(outer(), sizes)
     for values, message in (
         ({"inner": declared(3)}, r"it.inner.a has 3 values instead of 2"),
-        ({"inner": 7}, "it.inner is of type int"),
+        ({"inner": 7}, "it.inner is of unexpected type int"),
         ({"more": [declared()]}, "it.more has 1 values instead of 2"),
         ({"more": [declared(), declared(1)]}, r"it.more\[1\].a has 1 values"),
         ({"x": np.inf}, "it.x is not finite"),
