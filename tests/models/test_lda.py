@@ -138,30 +138,6 @@ def test_empirical_likelihood_with_topics_of_the_prior(fitted, corpus):
         fitted.empirical_likelihood(new, topics="others")
 
 
-@pytest.mark.parametrize("measure", ["npmi", "umass"])
-def test_coherence(corpus, measure):
-    oracle = getattr(oracles, measure)
-    rng = np.random.default_rng(0)
-    scores = rng.random((5, N_WORDS))
-    got = measures.coherence(scores, corpus, measure=measure, n_words=6)
-    np.testing.assert_allclose(got, [oracle(np.argsort(-row)[:6], corpus) for row in scores], rtol=1e-12)
-
-
-def test_coherence_prefers_real_topics(corpus, fitted):
-    mixed = fitted.components_[:, np.random.default_rng(0).permutation(N_WORDS)]
-    for measure in ("npmi", "umass"):
-        real, random = (measures.coherence(t, corpus, measure=measure).mean() for t in (fitted, mixed))
-        assert real > random
-    never = np.array([[1, 0], [0, 1]])
-    np.testing.assert_array_equal(measures.coherence([[2.0, 1.0]], never), [-1.0])
-    np.testing.assert_array_equal(measures.coherence([[2.0, 1.0]], never + 1), [1.0])
-    assert np.isnan(measures.coherence([[2.0]], [[1], [2]])[0])
-    with pytest.raises(ValueError, match="measure must be"):
-        measures.coherence(fitted, corpus, measure="magic")
-    with pytest.raises(ValueError, match="topics have shape"):
-        measures.coherence(np.ones((2, 3)), corpus)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
