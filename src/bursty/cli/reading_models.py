@@ -13,20 +13,15 @@ if TYPE_CHECKING:
     from bursty.corpus import Corpus, ShardedCorpus
     from bursty.persistence import Saved
 
-_KINDS = {
-    "Mixture": "clusters",
-    "DPMFS": "clusters",
-    "BayesClassifier": "classes",
-    "LDA": "topics",
-    "DCMLDA": "topics",
-}
+# Attributes of fitted models that show their kind.
+_KINDS = {"labels_": "clusters", "class_count_": "classes", "doc_topic_": "topics"}
 _ANALYSIS = ("lowercase", "token_pattern", "stop_words", "ngram_range")
 _WORDS = 10
 
 
 def kind_of(model: Any) -> str:
     """Kind of the model: clusters, classes, topics, or (a family) only probabilities."""
-    return _KINDS.get(type(model).__name__, "probabilities")
+    return next((kind for attribute, kind in _KINDS.items() if hasattr(model, attribute)), "probabilities")
 
 
 def load(path: Path, *kinds: str) -> Saved:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import pkgutil
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
+from bursty import models
 from bursty.cli.options import Checkpointing, Fitting, Output, PathArgument, Reading, Report
 from bursty.cli.reading_models import document_table, topic_columns, topic_table, word_table
 from bursty.cli.results import Results
+from bursty.inference import topics as methods
 
-TOPICS = ("dcmlda", "lda")
+# A topic model has a module of its name in both folders; neither folder imports anything by itself.
+_BOTH = ({module.name for module in pkgutil.iter_modules(folder.__path__)} for folder in (models, methods))
+TOPICS = tuple(sorted(set.intersection(*_BOTH)))
+_NAMES = " or ".join(TOPICS)
 
 
 def topics(
@@ -21,14 +28,14 @@ def topics(
     output: Output,
     page: Report,
     k: Annotated[int, typer.Option("--k", min=1, metavar="N", help="Number of topics.")] = 10,
-    model: Annotated[str, typer.Option("--model", metavar="NAME", help="dcmlda or lda.")] = "dcmlda",
+    model: Annotated[str, typer.Option("--model", metavar="NAME", help=f"{_NAMES}.")] = "dcmlda",
     iterations: Annotated[
         int, typer.Option("--iterations", min=1, metavar="N", help="Maximum number of iterations.")
     ] = 200,
 ) -> None:
     """Find topics; each document is a mixture of them."""
     if model not in TOPICS:
-        raise ValueError(f"--model must be dcmlda or lda, not {model!r}")
+        raise ValueError(f"--model must be {_NAMES}, not {model!r}")
     with Results("topics", output, report=page.report) as results:
         corpus = reading.open(path)
         results.describe(path, corpus, reading, fitting.seed, k=k, model=model, iterations=iterations)
@@ -46,7 +53,5 @@ def topics(
 
 def topic_model(name: str) -> Any:
     """The estimator class of this name."""
-    from bursty.models.dcmlda import DCMLDA
-    from bursty.models.lda import LDA
-
-    return {"dcmlda": DCMLDA, "lda": LDA}[name]
+    module = import_module(f"{models.__name__}.{name}")
+    return next(value for key, value in vars(module).items() if key.lower() == name and isinstance(value, type))
