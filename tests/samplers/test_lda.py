@@ -178,14 +178,14 @@ def test_variates_that_matter(shape):
     """Those above a bound, of many alike: as many as there should be, anywhere, and distributed as they should."""
     n, least, law = 40_000, 1e-3, stats.gamma(shape)
     items, values = np.empty(n, dtype=np.int64), np.empty(n)
-    found, draws = variates.alike(shape, n, least, np.uint64(5), np.uint64(77), 0, items, values)
+    found, draws = variates.gammas_above(shape, n, least, np.uint64(5), np.uint64(77), 0, items, values)
     above = law.sf(least)
     assert stats.binomtest(found, n, above).pvalue > 1e-3
     assert stats.kstest(items[:found] / n, "uniform").pvalue > 1e-3
     assert np.all(np.diff(items[:found]) > 0)
     assert stats.kstest(values[:found], lambda x: 1.0 - law.sf(x) / above).pvalue > 1e-3
     again, same = np.empty(n, dtype=np.int64), np.empty(n)
-    plain = both(variates.alike)[-1](shape, n // 40, least, np.uint64(5), np.uint64(77), 0, again, same)
+    plain = both(variates.gammas_above)[-1](shape, n // 40, least, np.uint64(5), np.uint64(77), 0, again, same)
     np.testing.assert_array_equal(again[: plain[0]], items[: plain[0]])
     np.testing.assert_allclose(same[: plain[0]], values[: plain[0]], rtol=1e-9)
     assert plain[1] <= draws

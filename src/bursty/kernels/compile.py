@@ -1,7 +1,7 @@
-"""How kernels are compiled: once per installation, cached on disk, with a word to the user when it happens.
+"""How kernels are compiled: once per installation, cached on disk, with a message to the user.
 
-Numba keeps the cache beside the library, or in the user's cache folder. Where neither can be written to (containers,
-shared installations) it goes to a temporary folder that only this user can write to, or nowhere.
+Numba keeps the cache beside the library, or in the cache folder of the user. If neither is writable (containers, shared
+installations), it goes to a temporary folder that only this user can write to, or nowhere.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numba.core import event
 
 
 class _Announcer(event.Listener):
-    """Says once per process, on stderr, that a first use is compiling."""
+    """Prints to stderr, once per process, that kernels are being compiled."""
 
     def __init__(self) -> None:
         self.said = False
@@ -39,12 +39,12 @@ event.register("numba:compile", _Announcer())
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile without the GIL, cached, with NumPy's rules for division by zero."""
+    """Compile with caching, without the GIL, and with the rules of NumPy for division by zero."""
     return _compiled(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """The same, and put into every kernel that calls it: for small ones in their inner loops."""
+    """Like `kernel`, and inlined into every caller: for small functions in inner loops."""
     return _compiled(function, forceinline=True)
 
 
@@ -53,37 +53,37 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     if _cache.there:
         try:
             return numba.njit(cache=True, **options)(function)
-        except RuntimeError:  # "cannot cache function": no folder can be written to
+        except RuntimeError:  # "cannot cache function": no folder is writable
             _cache.move()
             return _compiled(function, **options)
     return numba.njit(**options)(function)
 
 
 class _Cache:
-    """Where kernels are cached: numba's own choice, then a temporary folder, then nowhere."""
+    """Where kernels are cached: the choice of Numba, then a temporary folder, then nowhere."""
 
     def __init__(self) -> None:
         self.there, self._moved = True, False
 
     def move(self) -> None:
-        """To the next place; said once."""
+        """Switch to the next place, with a warning."""
         folder = None if self._moved else private_folder()
         self._moved, self.there = True, folder is not None
         if folder is not None:
-            numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]  # numba makes it at run time
+            numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]  # Numba defines it at run time
         place = "are compiled again by every process" if folder is None else f"are cached in {folder}"
         warnings.warn(
-            f"neither the library's folder nor the user's cache can be written to: compiled kernels {place}. Set "
-            "NUMBA_CACHE_DIR to a folder that lasts",
+            f"neither the folder of the library nor the cache of the user is writable: compiled kernels {place}. Set "
+            "NUMBA_CACHE_DIR to a permanent folder",
             UserWarning,
             stacklevel=6,
         )
 
 
 def private_folder() -> Path | None:
-    """A temporary folder of this user, the same for every process; None where there is none that can be trusted.
+    """A temporary folder of this user, the same for every process; None if it cannot be trusted.
 
-    Cached kernels are run as they are, so that nobody else may be able to write there.
+    Cached kernels are executed, so nobody else may have write access.
     """
     try:
         folder = Path(tempfile.gettempdir()) / f"bursty-kernels-{os.getuid() if hasattr(os, 'getuid') else 'user'}"

@@ -1,13 +1,13 @@
-"""Tokens as a component sees them, when words come in bursts.
+"""Numbers of fresh tokens, for words that come in bursts.
 
-A document of a DCM draws its tokens from an urn: a token is fresh from the component, or a copy of an earlier one. The
-t of a cell is how many of its x tokens were fresh. Given t, a document is a multinomial draw of t, so that the DCM
-needs no other formulas than the multinomial; and given the component's probability eta,
+A document of a DCM draws its tokens from an urn: a token is a fresh draw from the component, or a copy of an earlier
+one. The t of a cell is the number of its x tokens that were fresh. Given t, the t of a document are a multinomial draw,
+so that the DCM uses the formulas of the multinomial; and given the probability eta of the component,
 
     p(t | x, eta) in proportion to |S1(x, t)| (s eta)^t
 
-(unsigned Stirling numbers of the first kind), the number of fresh tokens when token m + 1 is fresh with probability
-s eta / (s eta + m).
+(unsigned Stirling numbers of the first kind), the law of the number of fresh tokens if token m + 1 is fresh with
+probability s eta / (s eta + m).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bursty.kernels.random import stream, uniform
 def draw_tables(indptr, words, counts, labels, slot, log_inside, log_outside, log_s, seed, sweep, names, out):
     """Draw the t of every cell that has more than one token; ``slot`` is -1 for words that are not chosen.
 
-    ``log_inside`` is components x chosen words, ``log_outside`` has every word, ``log_s`` one for each side.
+    ``log_inside`` has shape components x chosen words, ``log_outside`` one entry per word, ``log_s`` one per side.
     """
     for document in range(len(labels)):
         key, step = stream(seed, sweep, names + document)
@@ -44,7 +44,7 @@ def draw_tables(indptr, words, counts, labels, slot, log_inside, log_outside, lo
 
 @kernel
 def log_stirling(values, first, out):
-    """log |S1(x, t)| for t = 1..x and some x in rising order; those of ``values[i]`` begin at ``first[i]``."""
+    """log |S1(x, t)| for t = 1..x and some increasing x; those of ``values[i]`` begin at ``first[i]``."""
     row = np.full(values[-1] + 2, -np.inf)
     row[0] = 0.0
     i = 0

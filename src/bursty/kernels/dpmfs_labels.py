@@ -1,7 +1,7 @@
-"""Which component each document belongs to: Metropolis steps of [Yu2010], and Gibbs with the parameters summed out.
+"""Components of the documents: Metropolis steps of [Yu2010], and Gibbs steps with the parameters integrated out.
 
-Documents come as cells of chosen words only: ``slots`` (which of the chosen words) and ``tables`` (their t). Labels
-that are ``held`` do not move.
+Documents consist of cells of chosen words only: ``slots`` (index of the chosen word) and ``tables`` (its t). Labels
+that are ``held`` do not change.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from bursty.kernels.compile import kernel
 from bursty.kernels.random import stream, uniform
 from bursty.kernels.variates import log_dirichlet
 
-# Factors multiplied before a logarithm is taken: few enough that the product neither overflows nor vanishes.
+# Number of factors multiplied before taking a logarithm; few enough that the product neither overflows nor vanishes.
 _FACTORS = 8
 
 
 @kernel
 def tally_component(indptr, slots, tables, labels, words_first, table):
-    """Add the t of every document to its component: components x slots, or its transpose where ``words_first``.
+    """Add the t of every document to its component: components x slots, or its transpose if ``words_first``.
 
     Equivalent to ``np.add.at(table, (labels[rows], slots), tables)``.
     """
@@ -44,10 +44,10 @@ def log_prob(first, last, slots, tables, log_eta):
 
 @kernel
 def metropolis(indptr, slots, tables, held, labels, n_steps, share, lam, log_eta, drawn, seed, sweep, names):
-    """Move each document ``n_steps`` times ([Yu2010] eqs. 14 and 15); returns how many moves were accepted.
+    """Move each document ``n_steps`` times ([Yu2010] eqs. 14 and 15); returns the number of accepted moves.
 
     A candidate is the label of another document, or (with weight alpha = N ``share``) any of the N components.
-    Parameters of a component that nobody has (``drawn`` is 0) are drawn, from its own stream, when it is proposed.
+    Parameters of an empty component (``drawn`` is 0) are drawn from its own stream when it is proposed.
     """
     n_documents, n_components, accepted = len(labels), len(drawn), 0
     alpha = share * n_components
@@ -80,7 +80,7 @@ def metropolis(indptr, slots, tables, held, labels, n_steps, share, lam, log_eta
 
 @kernel
 def log_predictive(first, last, slots, tables, weights, totals, n_used, product, out):
-    """Log-probability of a document given those that each component has, for the first ``n_used`` components.
+    """Log-probability of a document given the documents of each component, for the first ``n_used`` components.
 
     ``weights`` (slots x components) are the t of each component plus lambda, ``totals`` their sums. Equivalent to
     ``gammaln(weights + t) - gammaln(weights)`` summed over words, less the same of ``totals``.
@@ -108,7 +108,7 @@ def log_predictive(first, last, slots, tables, weights, totals, n_used, product,
 
 @kernel
 def move(first, last, slots, tables, sign, k, weights, totals):
-    """Put a document into a component (``sign`` 1) or take it out (-1)."""
+    """Add a document to a component (``sign`` 1) or remove it (-1)."""
     for cell in range(first, last):
         weights[slots[cell], k] += sign * tables[cell]
         totals[k] += sign * tables[cell]
@@ -116,7 +116,7 @@ def move(first, last, slots, tables, sign, k, weights, totals):
 
 @kernel
 def pick(log_weights, n, u):
-    """One of n numbers, in proportion to the exponentials; the weights are overwritten."""
+    """Draw one of n numbers in proportion to the exponentials of the weights, which are overwritten."""
     largest = -np.inf
     for k in range(n):
         largest = max(largest, log_weights[k])
@@ -129,7 +129,7 @@ def pick(log_weights, n, u):
         u -= log_weights[k]
         if u < 0.0:
             return k
-    # Rounding may leave a little of u: the last with any weight.
+    # If rounding leaves a little of u, take the last one with any weight.
     for k in range(n - 1, -1, -1):
         if log_weights[k] > 0.0:
             return k
@@ -141,10 +141,10 @@ def gibbs(
     start, indptr, slots, tables, held, labels, sizes, most, alpha, share, weights, totals, lam, lam_total,
     seed, sweep, product, scores,
 ):  # fmt: skip
-    """Draw the component of each document from ``start`` on, given all the others; returns (where it stopped, moves).
+    """Draw the component of each document from ``start`` on, given all others; returns (where it stopped, moves).
 
-    An empty component stands at the lowest free number; ``weights`` holds lambda there. It stops before a document
-    when no column is left for a new component: the caller makes room and goes on.
+    An empty component has the lowest free number, where ``weights`` holds lambda. The kernel stops before a document
+    if no column is left for a new component; the caller makes room and continues.
     """
     n_columns, n_moved, n_occupied, n_used = len(sizes), 0, 0, 0
     for k in range(n_columns):

@@ -1,9 +1,9 @@
 """Splitting a cluster in two and merging two into one, in one step (Jain and Neal 2004).
 
-Two documents are drawn. If they share a cluster it is proposed to split it, otherwise to merge the two. The documents
-around them are divided between the two anchors: one by one in a random order, then by restricted Gibbs scans, of which
-the last one's probability enters the Metropolis-Hastings ratio. What comes before that last scan does not depend on
-how the documents are divided now, so that a split and the merge that undoes it are proposed alike.
+Two documents, the anchors, are drawn. If they share a cluster, splitting it is proposed, otherwise merging the two. The
+other documents are divided between the anchors: one by one in random order, then by restricted Gibbs scans, the last of
+which enters the Metropolis-Hastings ratio with its probability. What precedes the last scan does not depend on the
+current division, so that a split and the merge that undoes it have the same proposal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def put(first, last, slots, tables, sign, weights, total):
 
 @kernel
 def side_odds(first, last, slots, tables, weights, totals):
-    """Log-probability of a document given side 0's documents, less that given side 1's."""
+    """Log-probability of a document given the documents of side 0, minus that given those of side 1."""
     odds, length = 0.0, 0.0
     for cell in range(first, last):
         a, b = weights[0, slots[cell]], weights[1, slots[cell]]
@@ -42,7 +42,7 @@ def side_odds(first, last, slots, tables, weights, totals):
 
 @kernel
 def log_marginal(weights, lam, total, lam_total):
-    """Log-probability of all the documents of a side, from their sums plus lambda."""
+    """Log-probability of all documents of a side, from their sums plus lambda."""
     value = 0.0
     for j in range(len(lam)):
         if weights[j] != lam[j]:
@@ -60,10 +60,10 @@ def log_sigmoid(x):
 
 @kernel
 def scan(members, sides, goal, launch, share, indptr, slots, tables, weights, totals, sizes, key, step, draw):
-    """Assign each member to a side given the others; returns its log-probability and the next draw.
+    """Assign each member to a side given the others; returns the log-probability and the number of the next draw.
 
-    ``launch``: members have no side yet. ``goal``: the sides to end with (their probability is what is wanted), or an
-    empty array to draw them.
+    ``launch``: members have no side yet. ``goal``: the final sides, if only their probability is needed, or an empty
+    array to draw them.
     """
     log_q = 0.0
     for m in range(len(members)):
@@ -88,7 +88,7 @@ def scan(members, sides, goal, launch, share, indptr, slots, tables, weights, to
 
 @kernel
 def gather_members(labels, held, first_anchor, second_anchor, members):
-    """The other documents of the anchors' clusters; returns how many, -1 where one of them all is held."""
+    """The other documents in the clusters of the anchors; returns their number, or -1 if any document is held."""
     n = 0
     for document in range(len(labels)):
         if labels[document] == labels[first_anchor] or labels[document] == labels[second_anchor]:
@@ -102,7 +102,7 @@ def gather_members(labels, held, first_anchor, second_anchor, members):
 
 @kernel
 def shuffle(members, n, key, step, draw):
-    """Put the first n into a random order; returns the next draw."""
+    """Shuffle the first n; returns the number of the next draw."""
     for i in range(n - 1, 0, -1):
         j = int(uniform(np.uint64(key), np.uint64(step), draw) * (i + 1))
         draw += 1
@@ -112,7 +112,7 @@ def shuffle(members, n, key, step, draw):
 
 @kernel
 def log_ratio(weights, totals, lam, lam_total, sizes, n_clusters, alpha, share):
-    """Log joint probability of the two sides apart less that of them together; ``n_clusters`` is that when together."""
+    """Log joint probability of the two sides apart, minus that when merged into one of ``n_clusters`` clusters."""
     apart = log_marginal(weights[0], lam, totals[0], lam_total) + log_marginal(weights[1], lam, totals[1], lam_total)
     together = weights[0] + weights[1] - lam
     ratio = apart - log_marginal(together, lam, totals[0] + totals[1] - lam_total, lam_total)
@@ -124,7 +124,7 @@ def log_ratio(weights, totals, lam, lam_total, sizes, n_clusters, alpha, share):
 def split_or_merge(
     indptr, slots, tables, held, labels, sizes, most, alpha, share, lam, lam_total, n_scans, seed, sweep, name, members
 ):
-    """Propose one split or merge; returns 1 where it was accepted. ``sizes`` has room for one more cluster."""
+    """Propose one split or merge; returns 1 if it was accepted. ``sizes`` has room for one more cluster."""
     key, step = stream(seed, sweep, name)
     key, step = np.uint64(key), np.uint64(step)
     n_documents = len(labels)

@@ -1,15 +1,16 @@
-"""Which words tell clusters apart: the change of the joint probability when a word changes sides.
+"""Discriminative words: the change of the joint probability when a word changes sides.
 
-[Yu2010] eq. 11, kept as running sums: a flip costs the documents that have the word and the occupied components.
+[Yu2010] eq. 11 is kept as running sums: a flip costs time proportional to the number of documents that have the word
+and of occupied components.
 
 | symbol | name |
 |---|---|
-| x, t | ``counts`` and ``tables`` of the cells, word by word: tokens, and tokens as the component sees them |
-| n_i1, n_i2 | ``inside``, ``outside``: tokens of each document among the chosen words, and among the others |
-| g_1, g_0 | ``inside_term``, ``outside_term``: what a document's n_i1 and n_i2 are worth, by length |
+| x, t | ``counts`` and ``tables`` of the cells, word by word: tokens, and fresh tokens |
+| n_i1, n_i2 | ``inside``, ``outside``: number of tokens of each document among the chosen words, and the others |
+| g_1, g_0 | ``inside_term``, ``outside_term``: log factors of n_i1 and n_i2, by length |
 | n_k | ``totals``: t of each component over the chosen words |
 | Lambda_1, Lambda_0 | ``sums[0]``, ``sums[1]``: sum of lambda over the chosen words, and over the others |
-| t_0 | ``sums[2]``: t of all words that are not chosen |
+| t_0 | ``sums[2]``: sum of t over the words that are not chosen |
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from bursty.kernels.compile import kernel
 
 @kernel
 def log_share(weight, total, n_words):
-    """``log Gamma(weight) - log Gamma(weight + total)``; 0 where there are no words to share."""
+    """``log Gamma(weight) - log Gamma(weight + total)``; 0 if there are no words."""
     if n_words == 0:
         return 0.0
     return math.lgamma(weight) - math.lgamma(weight + total)
@@ -36,7 +37,7 @@ def tally_word(first, last, documents, tables, labels, out):
 
 @kernel
 def length_gain(first, last, documents, counts, inside, outside, inside_term, outside_term, on):
-    """What choosing the word changes in the documents' lengths (the factors T_i); ``on``: it is chosen now."""
+    """Gain of choosing the word from the lengths of the documents (the factors T_i); ``on``: it is chosen now."""
     gain = 0.0
     for cell in range(first, last):
         document, x = documents[cell], counts[cell]
@@ -48,7 +49,7 @@ def length_gain(first, last, documents, counts, inside, outside, inside_term, ou
 
 @kernel
 def component_gain(tally, totals, sizes, lam, weight, n_inside, on):
-    """What choosing the word changes in the occupied components (the factors Q and R_k)."""
+    """Gain of choosing the word from the occupied components (the factors Q and R_k)."""
     gain, log_lam = 0.0, math.lgamma(lam)
     for k in range(len(sizes)):
         if sizes[k] > 0:
@@ -64,11 +65,12 @@ def flip(
     words, draws, gibbs, log_odds, fresh_odds, indptr, documents, counts, tables, word_totals, lam,
     labels, sizes, inside_term, outside_term, chosen, inside, outside, totals, sums, tally,
 ):  # fmt: skip
-    """Flip the indicators of some words one after the other; returns how many changed.
+    """Flip the indicators of some words one after the other; returns the number of changes.
 
     With ``gibbs`` each is drawn from its conditional; otherwise a change is proposed and accepted by Metropolis
     ([Yu2010] eq. 12). ``chosen``, ``inside``, ``outside``, ``totals`` and ``sums`` are kept up to date; ``tally`` is
-    scratch, zero before and after. ``log_odds`` is the prior's, ``fresh_odds`` log s_1 / s_0 for each of the word's t.
+    scratch, zero before and after. ``log_odds`` are those of the prior; ``fresh_odds`` is log s_1 / s_0, per fresh
+    token.
     """
     n_inside, changed = 0, 0
     for word in range(len(chosen)):
@@ -78,7 +80,7 @@ def flip(
         on, first, last = int(chosen[word]), indptr[word], indptr[word + 1]
         tally_word(first, last, documents, tables, labels, tally)
         others, outsiders = n_inside - on, len(chosen) - n_inside + on
-        # Sums as they are with the word not chosen.
+        # Sums without the word among the chosen ones.
         weight_in = sums[0] - on * lam[word] if others > 0 else 0.0
         weight_out, total_out = sums[1] + on * lam[word], sums[2] + on * word_totals[word]
         gain = (
@@ -117,7 +119,7 @@ def flip(
 
 @kernel
 def lengths_inside(indptr, documents, counts, chosen, out):
-    """Tokens of each document among the chosen words.
+    """Number of tokens of each document among the chosen words.
 
     Equivalent to ``X[:, chosen].sum(axis=1)``.
     """

@@ -1,9 +1,9 @@
-"""Sparse sums: the two passes of EM, and their one-label-a-document short cut.
+"""Sparse sums: the two passes of EM, and shortcuts for one label per document.
 
 | name | what | shape |
 |---|---|---|
 | indptr, indices | rows of a sparse matrix (or its columns) | n + 1, nnz |
-| values | what the cells hold; absent when only presence counts | nnz |
+| values | values of the cells; absent if only presence matters | nnz |
 | table | one row per index, one column per component | . x K |
 | out | one row per row of the sparse matrix | n x K |
 """
@@ -21,13 +21,13 @@ from bursty.kernels.vectors import accumulate
 
 Array = np.ndarray[Any, Any]
 
-# Rows that are added up before the sums are.
+# Rows are summed in blocks of this many.
 _BLOCK = 1024
-# A row is asked for so many cells ahead: the first three times 64 bytes of it, which is how they come.
+# Rows are prefetched this many cells ahead: up to three cache lines of 64 bytes.
 _AHEAD = 32
 _LINE = 64
 _LINES = 3
-# Without a sign, so that a compiled index need not be looked at for one.
+# Unsigned, so that compiled code need not check indices for a sign.
 _ONE, _TWO, _THREE, _FOUR = (np.uint64(n) for n in (1, 2, 3, 4))
 
 
@@ -60,7 +60,7 @@ def block_sums(table, out, start, stop):
 
 
 def column_sums(table: Array) -> Array:
-    """``table.sum(axis=0)``, block by block: the same bits for any threads."""
+    """``table.sum(axis=0)``, block by block: the same bits for any number of threads."""
     n_blocks = -(-len(table) // _BLOCK)
     sums = np.empty((n_blocks, table.shape[1]))
     threads.run(block_sums, np.arange(n_blocks + 1) * np.int64(_BLOCK * table.shape[1]), table, sums)
@@ -69,7 +69,7 @@ def column_sums(table: Array) -> Array:
 
 @kernel
 def ask_ahead(indices, cell, n_cells, table):
-    """Ask for rows well before they are needed, since they lie all over a large table; short ones are near anyhow."""
+    """Prefetch rows of a large table, which are read at random; short rows are in the cache anyway."""
     n_columns, line = np.uint64(table.shape[1]), np.uint64(_LINE // table.itemsize)
     if n_columns >= line and cell + np.uint64(_AHEAD + n_cells) <= np.uint64(len(indices)):
         for ahead in range(_AHEAD, _AHEAD + n_cells):
@@ -80,10 +80,10 @@ def ask_ahead(indices, cell, n_cells, table):
 
 @kernel
 def sum_rows(indptr, indices, table, out, start, stop):
-    """Add up the table's rows that each sparse row names.
+    """Sum the rows of the table that each sparse row lists.
 
     Equivalent to ``out[start:stop] = pattern[start:stop] @ table``, where pattern is 1 in every stored cell.
-    Four cells at a time: the running sums then leave the registers four times less often.
+    Four cells at a time, so that the running sums leave the registers less often.
     """
     for row in range(start, stop):
         total = out[row]
@@ -102,7 +102,7 @@ def sum_rows(indptr, indices, table, out, start, stop):
 
 @kernel
 def sum_weighted_rows(indptr, indices, values, table, out, start, stop):
-    """Add up the table's rows that each sparse row names, times the cells' values.
+    """Sum the rows of the table that each sparse row lists, times the values of the cells.
 
     Equivalent to ``out[start:stop] = matrix[start:stop] @ table``.
     """
@@ -121,7 +121,7 @@ def sum_weighted_rows(indptr, indices, values, table, out, start, stop):
 
 @kernel
 def tally_by_row(indptr, indices, labels, weights, out):
-    """Add each document's weight to (word, its label) for the words it has; label -1 adds nothing.
+    """Add the weight of each document to (word, label) for its words; label -1 adds nothing.
 
     Equivalent to ``out += pattern.T @ (onehot(labels) * weights[:, None])``.
     """
@@ -135,7 +135,7 @@ def tally_by_row(indptr, indices, labels, weights, out):
 
 @kernel
 def tally_weighted_by_row(indptr, indices, values, labels, weights, out):
-    """Add each document's weight times its counts to (word, its label); label -1 adds nothing.
+    """Add the weight of each document times its counts to (word, label); label -1 adds nothing.
 
     Equivalent to ``out += matrix.T @ (onehot(labels) * weights[:, None])``.
     """
@@ -149,10 +149,10 @@ def tally_weighted_by_row(indptr, indices, values, labels, weights, out):
 
 @kernel
 def tally_by_column(indptr, rows, labels, weights, shares, trace, out, start, stop):
-    """As `tally_by_row`, but walking the columns, so that ranges of columns can run side by side.
+    """Like `tally_by_row`, but walks the columns, so that ranges of columns can run in parallel.
 
-    A document with label -1 adds its row of ``shares``, where there are any; then every component gets this trace of
-    the whole column. Equivalent to ``out[start:stop] = (pattern.T @ resp)[start:stop]``, ``resp`` having either a
+    A document with label -1 adds its row of ``shares``, if there are any; then every component gets this trace of the
+    whole column. Equivalent to ``out[start:stop] = (pattern.T @ resp)[start:stop]``, ``resp`` having either a
     weight at the document's label or its shares, and ``out += trace * out.sum(axis=1, keepdims=True)``.
     """
     for column in range(start, stop):
@@ -170,7 +170,7 @@ def tally_by_column(indptr, rows, labels, weights, shares, trace, out, start, st
 
 @kernel
 def tally_weighted_by_column(indptr, rows, values, labels, weights, shares, trace, out, start, stop):
-    """As `tally_by_column`, times the cells' values."""
+    """Like `tally_by_column`, times the values of the cells."""
     for column in range(start, stop):
         total = out[column]
         total[:] = 0.0
@@ -197,7 +197,7 @@ def add_trace(total, trace):
 
 @kernel
 def certain_labels(resp, least, labels, start, stop):
-    """The component that has at least so much (more than a half) of a document; -1 where none has."""
+    """The component that has at least this share (more than a half) of a document; -1 if there is none."""
     for row in range(start, stop):
         labels[row] = -1
         for k in range(resp.shape[1]):
@@ -207,7 +207,7 @@ def certain_labels(resp, least, labels, start, stop):
 
 @kernel
 def add_rows(table, codes, constants, out, start, stop):
-    """Add the table's row that each document's code names, and a number of its own.
+    """Add the row of the table at the code of each document, and a constant of its own.
 
     Equivalent to ``out[start:stop] += table[codes[start:stop]] + constants[start:stop, None]``.
     """

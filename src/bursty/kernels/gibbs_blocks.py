@@ -1,24 +1,24 @@
 """Gibbs moves of many tokens at once, for chains that move poorly one token at a time.
 
-Where alpha is small a document keeps the topics it has: a token that leaves its topic alone is punished, though all of
-them together might be better off elsewhere. And where a word comes in a burst, its tokens hold each other. So after a
-sweep
+If alpha is small, a document keeps its topics: a single token that leaves its topic is penalised, even if all tokens of
+the topic together fit another one better. And if a word comes in a burst, its tokens hold each other. Therefore, after
+a sweep,
 
-- `relabel_dcmlda`, `relabel_lda`: all tokens that a document has in one topic go to another that it does not have;
-- `regroup`: all tokens of one word that a document has in one topic go to another that it has not given the word.
+- `relabel_dcmlda`, `relabel_lda`: all tokens of one topic in a document move to another topic that it does not have;
+- `regroup`: all tokens of one word and topic in a document move to another topic that the word does not have there.
 
-Each is a draw from the conditional distribution of the block's topic given everything else. The block's own topic and
-the topics it may go to are the same before and after, so the posterior distribution stays as it is. Blocks neither
-split nor merge here: that is what sweeps are for.
+Each is a draw from the conditional distribution of the topic of the block given everything else. The set of topics that
+the block may have is the same before and after, so that the posterior distribution is invariant. Blocks neither split
+nor merge here; sweeps do that.
 
     relabel    p(k) in proportion to prod_{i < n} (alpha_k + i) / (s_k + i) * prod_w (beta_wk)(beta_wk + 1) ...
     regroup    p(k) in proportion to prod_{i < c} (n_dk + alpha_k + i) / (n_dk + s_k + i) * (beta_wk + i)
 
-with n tokens of the topic, c tokens of the word in it, and counts that leave the block out. In LDA there is no s and
-phi_wk stands in the place of beta_wk + i; there, blocks of one word move as easily token by token.
+with n tokens of the topic, c tokens of the word in it, and counts that exclude the block. In LDA there is no s, and
+phi_wk replaces beta_wk + i; there, the tokens of one word move as easily one by one.
 
-`begin_dcmlda` and `begin_lda` are how a chain over a new document begins: its words, from one drawn at random on, get
-topics one after the other, each drawn given those before it. That is a far better start than topics drawn at random.
+`begin_dcmlda` and `begin_lda` start a chain over a new document: beginning at a random word, the tokens receive topics
+one after the other, each drawn given the previous ones. This is a far better start than random topics.
 
 Names are those of `gibbs_dcmlda`.
 """
@@ -30,9 +30,9 @@ import numpy as np
 from bursty.kernels import random
 from bursty.kernels.compile import inlined, kernel
 
-# Larger blocks never move: their words have made up their minds.
+# Larger blocks practically never move.
 LARGEST = 256
-# Weights are products of many factors below 1: every so many factors they are divided by the largest of them.
+# Weights are products of many factors below 1: after this many factors, they are divided by the largest weight.
 _OFTEN = 8
 
 
@@ -49,7 +49,7 @@ def _rescale(weights):
 
 @inlined
 def _draw(weights, u, stay):
-    """The place at u (uniform on [0, 1)) along the weights; ``stay`` where they have no sum."""
+    """The index at u (uniform on [0, 1)) along the weights; ``stay`` if their sum is not positive."""
     total = 0.0
     for k in range(len(weights)):
         total += weights[k]
@@ -65,7 +65,7 @@ def _draw(weights, u, stay):
 
 @inlined
 def _list_topics(topics, begin, end, n_k, blocks):
-    """Count the tokens of each topic; ``blocks`` gets the topics in the order they first occur. Gives their number."""
+    """Count the tokens of each topic; ``blocks`` receives the topics in order of occurrence. Returns their number."""
     n_k[:] = 0
     n_blocks = 0
     for token in range(begin, end):
@@ -79,14 +79,14 @@ def _list_topics(topics, begin, end, n_k, blocks):
 
 @inlined
 def _open_to(n_k, own, weights):
-    """Weight 1 for a block's own topic and for those that the document does not have, 0 for the others."""
+    """Weight 1 for the topic of the block and for those that the document does not have, 0 for the others."""
     for k in range(len(weights)):
         weights[k] = 1.0 if n_k[k] == 0 or k == own else 0.0
 
 
 @inlined
 def _rename(topics, begin, end, old, new, n_k):
-    """Give all tokens of one topic another, and count them there."""
+    """Move all tokens of one topic to another, and count them there."""
     if new != old:
         for token in range(begin, end):
             if topics[token] == old:
@@ -160,9 +160,9 @@ def relabel_lda(documents, topics, alpha, phi, seed, number, start, stop):
 
 @kernel
 def regroup(documents, topics, urns, seed, number, start, stop):
-    """The tokens of a word that a document has in one topic may go to another that it has not given the word.
+    """The tokens of a word and topic in a document may move to another topic that the word does not have there.
 
-    Both topics have to be in the word's table: one that has the word at its floor is left to sweeps.
+    Both topics must be in the table of the word; topics that have the word at their floor are left to sweeps.
     """
     indptr, words, counts, first, keys = documents
     alpha, totals, floor, background, table_first, table_topics, table_values = urns
@@ -224,7 +224,7 @@ def _first_cell(indptr, document, u):
 
 @kernel
 def begin_dcmlda(documents, topics, alpha, beta, totals, seed, number, start, stop):
-    """Topics of all tokens, each drawn given those before it."""
+    """Topics of all tokens, each drawn given the previous ones."""
     indptr, words, counts, first, keys = documents
     n_topics = len(alpha)
     n_k, n_w, weights = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)

@@ -1,18 +1,18 @@
-"""Tokens and their topics, as the kernels of topic models have them; counts of topics by document, word and level.
+"""Layout of tokens and topics for the kernels of topic models, and counts of topics by document, word and level.
 
-A *level* is a word and its count within a document, which is what a DCM sees.
+A *level* is a word and its count within a document.
 
-Tokens stand one after the other: the documents in order, in a document the words in order, all tokens of one word
-together. A *cell* is a word of a document.
+Tokens are stored one after the other: documents in order, words in order within a document, and all tokens of a word
+together. A *cell* is a distinct word of a document.
 
 | name | what | shape |
 |---|---|---|
-| indptr, words, counts | the documents' cells, as in a sparse matrix | D + 1, cells, cells |
-| keys | the number that names each document's random stream | D |
-| first | where the tokens of each document begin | D + 1 |
-| cell_first | where the tokens of each cell begin | cells + 1 |
+| indptr, words, counts | the cells of the documents, as in a sparse matrix | D + 1, cells, cells |
+| keys | the key of the random stream of each document | D |
+| first | index of the first token of each document | D + 1 |
+| cell_first | index of the first token of each cell | cells + 1 |
 | topics | the topic of each token | tokens |
-| starts, cells | where the cells of each word begin; the cells, word by word | W + 1; cells |
+| starts, cells | index of the first cell of each word; the cells, word by word | W + 1; cells |
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Documents(NamedTuple):
-    """What every sweep begins with."""
+    """The documents, as every kernel receives them."""
 
     indptr: Array
     words: Array
@@ -38,7 +38,7 @@ class Documents(NamedTuple):
 
 @kernel
 def by_document(first, topics, out, start, stop):
-    """Tokens of each topic in each document: ``out[d] = np.bincount(topics[first[d]:first[d + 1]])``."""
+    """Number of tokens of each topic in each document: ``out[d] = np.bincount(topics[first[d]:first[d + 1]])``."""
     for document in range(start, stop):
         out[document] = 0
         for token in range(first[document], first[document + 1]):
@@ -47,7 +47,7 @@ def by_document(first, topics, out, start, stop):
 
 @kernel
 def by_value(counts, out, start, stop):
-    """Add the rows that have each value of each column: ``out[k] += np.bincount(counts[:, k])``."""
+    """Add the number of rows with each value in each column: ``out[k] += np.bincount(counts[:, k])``."""
     for row in range(len(counts)):
         for k in range(start, stop):
             out[k, counts[row, k]] += 1
@@ -55,7 +55,7 @@ def by_value(counts, out, start, stop):
 
 @kernel
 def add_by_cell(cell_first, topics, out, start, stop):
-    """Add the tokens of each topic in each cell: ``out[c] += np.bincount(topics[cell_first[c]:cell_first[c + 1]])``."""
+    """Count tokens by cell and topic: ``out[c] += np.bincount(topics[cell_first[c]:cell_first[c + 1]])``."""
     for cell in range(start, stop):
         for token in range(cell_first[cell], cell_first[cell + 1]):
             out[cell, topics[token]] += 1
@@ -63,21 +63,21 @@ def add_by_cell(cell_first, topics, out, start, stop):
 
 @kernel
 def by_word(starts, cells, cell_first, topics, out, start, stop):
-    """Tokens of each topic for each word: W x K. Equivalent to ``np.add.at(out, (word of token, topics), 1)``."""
+    """Number of tokens of each word and topic: W x K. Equivalent to ``np.add.at(out, (word of token, topics), 1)``."""
     for word in range(start, stop):
         row = out[word]
         row[:] = 0
         for i in range(starts[word], starts[word + 1]):
-            # Places that are known not to be negative: an index that might be costs a test each time.
+            # Unsigned, so that compiled code need not check indices for a sign.
             for token in range(np.uint64(cell_first[cells[i]]), np.uint64(cell_first[cells[i] + 1])):
                 row[topics[token]] += 1
 
 
 @kernel
 def tally_parts(starts, cells, cell_first, topics, n_topics, first, codes, weights, sizes, start, stop):
-    """For each word the levels (k, v) and the documents at each: those that gave topic k exactly v of its tokens.
+    """For each word, the levels (k, v) and the number of documents with exactly v tokens of the word in topic k.
 
-    Levels are numbers ``k << 32 | v``, sorted; a word's begin at ``first``, and ``sizes`` says how many it has.
+    Levels are numbers ``k << 32 | v``, sorted; those of a word begin at ``first``, and their number is in ``sizes``.
     """
     n_w, ones = np.zeros(n_topics, dtype=np.int64), np.zeros(n_topics)
     for word in range(start, stop):
@@ -103,7 +103,7 @@ def tally_parts(starts, cells, cell_first, topics, n_topics, first, codes, weigh
 
 @kernel
 def _add_one(k, ones, codes, end):
-    """Count a document with one token in the topic, whose level is listed once; gives the end of the list."""
+    """Count a document with one token in the topic, whose level is listed once; returns the end of the list."""
     ones[k] += 1.0
     if ones[k] == 1.0:
         codes[end] = (k << 32) | 1
@@ -113,7 +113,7 @@ def _add_one(k, ones, codes, end):
 
 @kernel
 def _fold(codes, weights, ones, begin, end):
-    """Count equal neighbours of a sorted list, in place, and take the ``ones`` in; gives the number that is left."""
+    """Count equal neighbours of a sorted list in place, and merge the ``ones``; returns the number that is left."""
     place = begin - 1
     for i in range(begin, end):
         if i > begin and codes[i] == codes[place]:

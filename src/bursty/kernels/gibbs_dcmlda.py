@@ -2,13 +2,13 @@
 
     p(z = k) in proportion to (n_dk + alpha_k) / (n_dk + s_k) * (n_dwk + beta_wk)         [Doyle2009] section 3
 
-with counts that leave the token out. Only the document's own counts occur, so documents are independent.
+with counts that exclude the token. Only counts of the same document occur, so that documents are independent.
 
-`sweep` adds up these weights in three parts and visits only what is not zero:
+`sweep` sums these weights in three parts and visits only terms that are not zero:
 
-    ratio_k n_dwk    topics that the document already gave the word
-    ratio_k b_wk     topics whose parameter for the word stands above their floor, beta_wk = floor_k q_w + b_wk
-    ratio_k floor_k  all topics, times q_w: one sum kept up to date as counts change
+    ratio_k n_dwk    topics that the word already has in the document
+    ratio_k b_wk     topics whose parameter for the word is above their floor, beta_wk = floor_k q_w + b_wk
+    ratio_k floor_k  all topics, times q_w: one sum, kept up to date as counts change
 
 with ratio_k = (n_dk + alpha_k) / (n_dk + s_k), and q the background that all topics share.
 
@@ -16,10 +16,10 @@ with ratio_k = (n_dk + alpha_k) / (n_dk + s_k), and q the background that all to
 |---|---|---|
 | documents | `gibbs_counts.Documents` | |
 | topics | the topic of each token, changed in place | tokens |
-| alpha, totals, floor | alpha, s, the least beta_wk / q_w of each topic | K |
+| alpha, totals, floor | alpha, s, the smallest beta_wk / q_w of each topic | K |
 | background | q | W |
 | beta | W x K | |
-| table_first, table_topics, table_values | the pairs (k, b_wk) of each word, largest first, in fours | W + 1, n, n |
+| table_first, table_topics, table_values | pairs (k, b_wk) of each word, largest first, padded to fours | W + 1, n, n |
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ Array = np.ndarray[Any, Any]
 
 _NEITHER, _OUTSIDE = -2, -1
 _FEW = 4
-# A parameter that is larger than its floor by less than this is at its floor: the rest is rounding.
+# A parameter that exceeds its floor by less than this is at its floor: the rest is rounding.
 _EVEN = 1.0 + 1e-12
-# Rows of the table are asked for so many cells before they are read.
+# Rows of the table are prefetched this many cells ahead.
 _AHEAD = 3
-# Places that are known not to be negative: an index that might be costs a test each time.
+# Unsigned, so that compiled code need not check indices for a sign.
 _0, _1, _2, _3, _4, _8 = (np.uint64(i) for i in (0, 1, 2, 3, 4, 8))
 
 
 class Urns(NamedTuple):
-    """The parameters, as sweeps and estimators of likelihood take them."""
+    """The parameters, as sweeps and estimators of the likelihood receive them."""
 
     alpha: Array
     totals: Array
@@ -59,7 +59,7 @@ class Urns(NamedTuple):
 
 @kernel
 def count_above(beta, floor, background, out, start, stop):
-    """The number of topics in which each word stands above the floor."""
+    """Number of topics in which each word is above the floor."""
     for word in range(start, stop):
         out[word] = 0
         for k in range(len(floor)):
@@ -68,9 +68,9 @@ def count_above(beta, floor, background, out, start, stop):
 
 @kernel
 def build_table(beta, floor, background, table_first, table_topics, table_values, start, stop):
-    """For each word the topics whose beta is above their floor, and by how much, largest first.
+    """For each word, the topics whose beta is above their floor, and by how much, largest first.
 
-    The last topic is repeated, with value 0, up to where the next word begins.
+    The last topic is repeated with value 0 up to the beginning of the next word.
     """
     for word in range(start, stop):
         begin, end = table_first[word], table_first[word]
@@ -89,7 +89,7 @@ def build_table(beta, floor, background, table_first, table_topics, table_values
 
 @inlined
 def recount(k, change, n_k, alpha, totals, floor, ratio):
-    """Change the tokens of a topic, and its ratio; gives what that changes in ``sum(ratio * floor)``."""
+    """Change the number of tokens of a topic, and its ratio; returns the change of ``sum(ratio * floor)``."""
     before = ratio[k]
     n_k[k] += change
     ratio[k] = (n_k[k] + alpha[k]) / (n_k[k] + totals[k])
@@ -100,8 +100,8 @@ def recount(k, change, n_k, alpha, totals, floor, ratio):
 def above_floor(ratio, table_topics, table_values, begin, end, weights, bounds):
     """The second part of the sum, ``ratio[topics] @ values``.
 
-    Four terms at a time: ``weights`` gets the sums of the first one, two and three of them, ``bounds`` the sums of all
-    fours so far.
+    Four terms at a time: ``weights`` receives the sums of the first one, two and three of them, and ``bounds`` the sums
+    of all fours so far.
     """
     total, four, place = 0.0, _0, _0
     for i in range(begin, end, _4):
@@ -131,7 +131,7 @@ def along_table(left, begin, end, table_topics, weights, bounds):
 
 @inlined
 def of_the_mates(token, begin, end, topics, ratio):
-    """The first part of the sum, ``sum_k ratio_k n_dwk``: of each other token of the word, its topic's ratio."""
+    """The first part of the sum, ``sum_k ratio_k n_dwk``: the ratios of the topics of the word's other tokens."""
     total = 0.0
     for mate in range(begin, end):
         if mate != token:
@@ -156,7 +156,7 @@ def along_mates(left, token, begin, end, topics, ratio):
 def along_floor(left, ratio, floor):
     """The topic at ``left`` along the third part of the sum, the terms ratio_k floor_k.
 
-    Eight at a time, whose sum does not wait for that of the eight before.
+    Eight at a time, whose sum does not wait for that of the previous eight.
     """
     k, last = _0, np.uint64(len(floor) - 1)
     while k + _8 <= last:
@@ -174,7 +174,7 @@ def along_floor(left, ratio, floor):
 
 @inlined
 def four_of_floor(k, ratio, floor):
-    """The terms ratio_k floor_k of four topics, added up."""
+    """The sum of the terms ratio_k floor_k of four topics."""
     a, b = ratio[k] * floor[k], ratio[k + _1] * floor[k + _1]
     c, d = ratio[k + _2] * floor[k + _2], ratio[k + _3] * floor[k + _3]
     return (a + b) + (c + d)
@@ -182,19 +182,18 @@ def four_of_floor(k, ratio, floor):
 
 @kernel
 def sweep(documents, topics, urns, seed, sweep, start, stop):
-    """Draw every token's topic anew, one after the other, at the cost of the terms that are not zero.
+    """Resample the topic of every token, one after the other, at the cost of the terms that are not zero.
 
-    Where a word has several tokens in a document, the terms of the topics in its table take in n_dwk, are computed
-    once, and change from token to token for two topics only; the few topics that the document gave the word though
-    they are not in its table are kept in a list of their own. Up to `_FEW` tokens it is faster to compute all terms
-    for each.
+    If a word has several tokens in a document, the terms of the topics in its table include n_dwk, are computed once,
+    and change from token to token for two topics only; the few topics that the word has in the document without being
+    in its table are kept in a separate list. Up to `_FEW` tokens it is faster to compute all terms for each token.
     """
     indptr, words, counts, first, keys = documents
     alpha, totals, floor, background, table_first, table_topics, table_values = urns
     n_topics = np.uint64(len(alpha))
     n_k, n_w, ratio = np.empty(n_topics), np.zeros(n_topics), np.empty(n_topics)
     weights, bounds = np.empty(n_topics + _3), np.empty((n_topics + _3) // _4)
-    # Where each topic is in the word's table; in the list of those outside it; or neither.
+    # Position of each topic in the table of the word, or in the list of those outside it, or neither.
     places, outside = np.full(n_topics, _NEITHER), np.empty(n_topics, dtype=np.uint64)
     for document in range(start, stop):
         key, step = random.stream(seed, sweep, keys[document])
@@ -253,7 +252,7 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
                 if home >= 0:
                     stay = ratio[old] * (table_values[begin + np.uint64(home)] + n_w[old])
                     above += stay - weights[home]
-                    # The topic it had is the likeliest: it comes first, and has no weight in its place.
+                    # The previous topic is the likeliest: it comes first, and has no weight at its own position.
                     weights[home] = 0.0
                 for i in range(n_outside):
                     drawn += ratio[outside[i]] * n_w[outside[i]]
@@ -301,7 +300,7 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
 
 @kernel
 def log_joint(documents, topics, alpha, beta, totals, out, start, stop):
-    """Log-probability of each document's words and topics, [Doyle2009] eq. 3."""
+    """Log-probability of the words and topics of each document, [Doyle2009] eq. 3."""
     indptr, words, counts, first, _ = documents
     n_topics = len(alpha)
     alpha_total = alpha.sum()

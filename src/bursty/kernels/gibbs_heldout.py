@@ -1,12 +1,12 @@
-"""Likelihood of a new document, word after word from left to right (Wallach et al. 2009, algorithm 3).
+"""Likelihood of a new document, word by word from left to right (Wallach et al. 2009, algorithm 3).
 
     log p(w) = sum_n log p(w_n | w_<n),    p(w_n | w_<n) about the mean over particles of sum_k p(w_n, z_n = k | z_<n)
 
-A particle holds topics of the words so far. Before each new word it renews topics of earlier ones (``n_moves`` of them,
-chosen at random, or all where there are no more), then draws one for the new word. Documents are bags, so their words
-are taken in a random order of their own.
+A particle holds the topics of the words so far. Before each new word it resamples topics of earlier ones (``n_moves``
+of them, chosen at random, or all if there are no more), then draws one for the new word. Documents are bags of words,
+so that their words are processed in a random order.
 
-A particle's stream has its number in the place of a sweep's. Names are those of `gibbs_counts` and `gibbs_dcmlda`.
+The stream of a particle has its number in place of a sweep. Names are those of `gibbs_counts` and `gibbs_dcmlda`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LARGE = 256
 
 @kernel
 def _shuffled_cells(indptr, counts, document, seed, key_of_document, cells):
-    """The cell (counted from the document's first) of each token, in a random order."""
+    """The cell of each token (counted from the first of the document), in random order."""
     token = 0
     for cell in range(indptr[document], indptr[document + 1]):
         for _ in range(counts[cell]):
@@ -41,7 +41,7 @@ def _shuffled_cells(indptr, counts, document, seed, key_of_document, cells):
 
 @kernel
 def _gather_cells(indptr, counts, document, places):
-    """Where the tokens of each cell of a document will stand, cell after cell."""
+    """Index of the first token of each cell of a document, cell by cell."""
     total = 0
     for cell in range(indptr[document], indptr[document + 1]):
         places[cell - indptr[document]] = total
@@ -100,9 +100,9 @@ def _along_tally(left, tally, ratio):
 def dcmlda(documents, urns, seed, n_particles, n_moves, out, start, stop):
     """Estimated log-likelihood of each document under DCMLDA.
 
-    The sums have the three parts of `gibbs_dcmlda.sweep`; of a word's tokens so far (``mates``) each stands for
-    its topic, so that no table of the document's words and topics is needed. Words with more than `LARGE` tokens
-    have a tally of topics instead: walking their tokens at each step would take quadratic time.
+    The sums have the three parts of `gibbs_dcmlda.sweep`; the tokens of a word so far (``mates``) each contribute
+    their topic, so that no table of words and topics is needed. Words with more than `LARGE` tokens have a tally of
+    topics instead: walking their tokens at each step would take quadratic time.
     """
     indptr, words, counts, first, keys = documents
     alpha, totals, floor, background, table_first, table_topics, table_values = urns
@@ -184,7 +184,7 @@ def _sum_of_logs(sums, n_particles):
 
 @kernel
 def _join(k, sizes, present, places, n_present):
-    """One more token of the topic, which comes to the end of the list if it is new; gives the length of the list."""
+    """Add a token to the topic, which is appended to the list if it is new; returns the length of the list."""
     if places[k] < 0:
         present[n_present], places[k], sizes[n_present] = k, n_present, 0.0
         n_present += 1
@@ -194,7 +194,7 @@ def _join(k, sizes, present, places, n_present):
 
 @kernel
 def _leave(k, sizes, present, places, n_present):
-    """One token less; when it was the topic's last, the last of the list takes its place."""
+    """Remove a token; if it was the last of its topic, the last topic of the list takes its position."""
     place = places[k]
     sizes[place] -= 1.0
     if sizes[place] == 0.0:

@@ -1,11 +1,12 @@
-"""Gibbs sweeps of LDA with the topics' word probabilities given and the documents' topic mixtures integrated out.
+"""Gibbs sweeps of LDA given the word probabilities of the topics, with the topic mixtures integrated out.
 
     p(z = k) in proportion to (n_dk + alpha_k) phi_wk
 
-with counts that leave the token out. Only the document's own counts occur, so documents are independent. The sum has
-two parts: ``sum_k alpha_k phi_wk``, the same for every token of a word (``smooth``), and ``sum_k n_dk phi_wk``, over
-the topics the document has. These stand in a list, in no particular order: ``present`` has the topics, ``sizes`` their
-tokens, ``weights`` the terms of the sum, and ``places`` says where in the list each topic is (-1: nowhere).
+with counts that exclude the token. Only counts of the same document occur, so that documents are independent. The sum
+has two parts: ``sum_k alpha_k phi_wk``, the same for every token of a word (``smooth``), and ``sum_k n_dk phi_wk``,
+over the topics of the document. These are in a list, in no particular order: ``present`` has the topics, ``sizes``
+their numbers of tokens, ``weights`` the terms of the sum, and ``places`` the position of each topic in the list (-1:
+none).
 
 Names and shapes are those of `gibbs_counts` and `gibbs_dcmlda`; ``phi`` is W x K, ``smooth`` is ``phi @ alpha``.
 """
@@ -20,18 +21,18 @@ from bursty.kernels import random
 from bursty.kernels.compile import kernel
 from bursty.kernels.polya import log_rising
 from bursty.kernels.prefetch import prefetch
-from bursty.kernels.variates import alike, whole_gamma
+from bursty.kernels.variates import gammas_above, whole_gamma
 
 Array = np.ndarray[Any, Any]
 
-# Rows of phi are asked for so many cells before they are read, by lines of the cache.
+# Rows of phi are prefetched this many cells ahead, by cache lines.
 _AHEAD, _LINE = 2, 16
-# Places that are known not to be negative, as in `gibbs_dcmlda`.
+# Unsigned, so that compiled code need not check indices for a sign.
 _0, _1, _2, _3, _4 = (np.uint64(i) for i in range(5))
 
 
 class Shared(NamedTuple):
-    """The topics that all documents share, as sweeps and estimators of likelihood take them."""
+    """The topics that all documents share, as sweeps and estimators of the likelihood receive them."""
 
     alpha: Array
     phi: Array
@@ -40,10 +41,10 @@ class Shared(NamedTuple):
 
 @kernel
 def sweep(documents, topics, shared, seed, sweep, start, stop):
-    """Draw every token's topic anew, one after the other.
+    """Resample the topic of every token, one after the other.
 
-    The terms of the sum over the document's topics are computed once for each word; from token to token of the same
-    word only those of the two topics whose counts change.
+    The terms of the sum over the topics of the document are computed once per word; between tokens of the same word,
+    only those of the two topics whose counts change.
     """
     indptr, words, counts, first, keys = documents
     alpha, phi, smooth = shared
@@ -74,7 +75,7 @@ def sweep(documents, topics, shared, seed, sweep, start, stop):
                 weights[place] -= row[k]
                 drawn -= row[k]
                 if sizes[place] == 0.0:
-                    # The last of the list takes its place.
+                    # The last one of the list takes its position.
                     n_present -= 1
                     last = present[n_present]
                     weights[place], sizes[place], present[place] = weights[n_present], sizes[n_present], last
@@ -102,7 +103,7 @@ def sweep(documents, topics, shared, seed, sweep, start, stop):
 
 @kernel
 def smooth_sums(phi, alpha, out, start, stop):
-    """``phi @ alpha``, in one order of adding whatever the number of threads."""
+    """``phi @ alpha``, added in the same order for any number of threads."""
     for word in range(start, stop):
         total = 0.0
         for k in range(len(alpha)):
@@ -112,7 +113,7 @@ def smooth_sums(phi, alpha, out, start, stop):
 
 @kernel
 def weigh(sizes, present, n_present, row, weights):
-    """``weights = sizes * row[present]`` and their sum; four sums side by side, as none has to wait for another."""
+    """``weights = sizes * row[present]`` and their sum; four sums side by side, which do not wait for each other."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     n = np.uint64(n_present)
     whole = n // _4 * _4
@@ -133,7 +134,7 @@ def weigh(sizes, present, n_present, row, weights):
 
 @kernel
 def find(weights, n_weights, left):
-    """Where ``left`` falls along the first weights: ``np.searchsorted(np.cumsum(weights[:n]), left, "right")``."""
+    """Position of ``left`` along the first weights: ``np.searchsorted(np.cumsum(weights[:n]), left, "right")``."""
     place, n = _0, np.uint64(n_weights)
     while place + _4 < n:
         four = (weights[place] + weights[place + _1]) + (weights[place + _2] + weights[place + _3])
@@ -164,7 +165,7 @@ def from_prior(left, alpha, row):
 
 @kernel
 def log_topics(first, topics, alpha, out, start, stop):
-    """Log-probability of each document's topics, the mixture integrated out: [Doyle2009] eq. 2."""
+    """Log-probability of the topics of each document, with the mixture integrated out: [Doyle2009] eq. 2."""
     alpha_total = alpha.sum()
     n_k = np.zeros(len(alpha), dtype=np.int64)
     for document in range(start, stop):
@@ -179,11 +180,11 @@ def log_topics(first, topics, alpha, out, start, stop):
 
 @kernel
 def draw_gammas(word_topics, beta, least, seed, sweep, edges, out, sums, start, stop):
-    """A gamma variate of shape ``word_topics[w, k] + beta[w]`` for each word and topic; a word has its own stream.
+    """A gamma variate of shape ``word_topics[w, k] + beta[w]`` for each word and topic; one stream per word.
 
-    Each is the sum of one of shape beta_w, which are drawn for all topics at once and of which those below ``least``
-    are taken for that, and of one for the tokens, where there are any. ``sums`` adds up the blocks of words that
-    ``edges`` bounds, in an order that does not depend on threads.
+    Each is the sum of a variate of shape beta_w, drawn for all topics at once and raised to ``least`` if it is smaller,
+    and of a variate for the tokens, if there are any. ``sums`` has the sums over the blocks of words bounded by
+    ``edges``, in an order that does not depend on the number of threads.
     """
     n_topics = out.shape[1]
     row, topics, values = np.empty(n_topics), np.empty(n_topics, dtype=np.int64), np.empty(n_topics)
@@ -191,7 +192,7 @@ def draw_gammas(word_topics, beta, least, seed, sweep, edges, out, sums, start, 
         sums[block] = 0.0
         for word in range(edges[block], edges[block + 1]):
             key, step = random.stream(seed, sweep, word)
-            n, draw = alike(beta[word], n_topics, least, np.uint64(key), np.uint64(step), 0, topics, values)
+            n, draw = gammas_above(beta[word], n_topics, least, np.uint64(key), np.uint64(step), 0, topics, values)
             row[:] = least
             for i in range(n):
                 row[topics[i]] = values[i]

@@ -1,14 +1,14 @@
-"""The inner step of DCMLDA's M step, over the pairs (word, topic) that occur.
+"""The inner step of the M step of DCMLDA, over the pairs (word, topic) that occur.
 
-What `maximise.solve_pairs` does for tables of levels x components, for lists: most words are in few of many topics, and
-the list is then far shorter than the table.
+Does for lists what `maximise.solve_pairs` does for tables of levels x components: most words occur in few of many
+topics, so that the list is far shorter than the table.
 
 | name | what | shape |
 |---|---|---|
-| first | where the entries of each pair begin | pairs + 1 |
-| values | counts that some document has of the pair, growing within a pair | entries |
-| tails | weight of the documents that have the count or more | entries |
-| extra | what is added to the weight of a pair's first draws: a prior's, or 0 | pairs |
+| first | index of the first entry of each pair | pairs + 1 |
+| values | counts of the pair that occur in documents, increasing within a pair | entries |
+| tails | weight of the documents that have at least this count | entries |
+| extra | added to the weight of the first draws of a pair: from a prior, or 0 | pairs |
 | topics | the topic of each pair | pairs |
 """
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 from bursty.kernels.compile import kernel
 from bursty.kernels.polya import inverse_sums
 
-# Newton squares what is left: a relative change this small is the last.
+# Newton squares the error: a relative change this small is the last one needed.
 _SMALL = 1e-6
 
 
@@ -35,8 +35,8 @@ def tail_sums(first, weights, out, start, stop):
 def solve(first, values, tails, extra, topics, lambdas, max_steps, alpha, slope, start, stop):
     """Solve ``extra[i] / alpha[i] + sum_j tail_j / (alpha[i] + j) = lambdas[topics[i]]`` for the pairs i.
 
-    Newton on the reciprocal from the ``alpha`` there is, as in `maximise.solve_pairs`; at most ``max_steps``.
-    ``slope`` gets ``-d alpha / d lambda``. Pairs of a topic whose lambda is not positive are left alone.
+    Newton's method on the reciprocal, starting from ``alpha``, as in `maximise.solve_pairs`; at most ``max_steps``
+    steps. ``slope`` gets ``-d alpha / d lambda``. Pairs of a topic whose lambda is not positive are left alone.
     """
     for pair in range(start, stop):
         target = lambdas[topics[pair]]

@@ -1,9 +1,9 @@
-"""Probability of a document's next word given the topics of the tokens it has.
+"""Probability of the next word of a document given the topics of its tokens.
 
     p(w | d) = sum_k (n_dk + alpha_k) / (n_d + sum_k alpha_k) * p(w | d, k)
 
 with ``p(w | d, k) = phi_wk`` in LDA and ``(n_dwk + beta_wk) / (n_dk + s_k)`` in DCMLDA. Each kernel adds it to ``out``
-for the cells of a second matrix whose rows are the same documents (``held_first``: where the cells of each begin,
+for the cells of a second matrix whose rows are the same documents (``held_first``: index of the first cell of each,
 ``held_words``: their words). Every word is scored as if it came next. The other names are those of `gibbs_dcmlda`.
 """
 
@@ -17,9 +17,9 @@ from bursty.kernels.compile import kernel
 
 @kernel
 def hold_out(documents, seed, out, start, stop):
-    """Choose half of each document's tokens at random (of an odd number the smaller half): how many in each cell.
+    """Choose half of the tokens of each document at random (rounded down), and count them per cell.
 
-    Token after token is chosen with probability (still to choose) / (still to come), which makes all choices of that
+    Each token in turn is chosen with probability (still to choose) / (still to come), which makes all choices of that
     many tokens equally likely.
     """
     indptr, _, counts, first, keys = documents

@@ -1,12 +1,12 @@
-"""Pseudo documents: logarithms of word probabilities drawn from a topic model, for empirical likelihood.
+"""Pseudo-documents: log word probabilities drawn from a topic model, for empirical likelihood.
 
     theta ~ Dirichlet(alpha)        phi_k ~ Dirichlet(beta_k), or given        p_w = sum_k theta_k phi_wk
 
-A Dirichlet draw is gamma variates over their sum, and a gamma variate splits as its shape does, beta_wk = floor_k +
-b_wk (see `gibbs_dcmlda`, whose names these are). The shapes b_wk are few, and of the many variates of the tiny shape
-floor_k nearly all underflow and need not be drawn (`variates.alike`).
+A Dirichlet draw is a vector of gamma variates divided by their sum, and a gamma variate splits as its shape does,
+beta_wk = floor_k + b_wk (names as in `gibbs_dcmlda`). The shapes b_wk are few, and nearly all of the many variates of
+the tiny shape floor_k underflow and need not be drawn (`variates.gammas_above`).
 
-Every pseudo document has a number, which names its random streams.
+Every pseudo-document has a number, which is the key of its random streams.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from bursty.kernels import random
 from bursty.kernels.compile import kernel
 from bursty.kernels.streams import PSEUDO_MIXTURES, PSEUDO_WORDS
-from bursty.kernels.variates import alike, gamma, log_dirichlet
+from bursty.kernels.variates import gamma, gammas_above, log_dirichlet
 
 # Below this, variates and probabilities underflow.
 _TINY = 1e-300
@@ -26,7 +26,7 @@ _TINY = 1e-300
 
 @kernel
 def mixtures(alpha, seed, number, out, start, stop):
-    """Topic mixture of each pseudo document, in rows; the first has this number."""
+    """Topic mixture of each pseudo-document, in rows; ``number`` is that of the first."""
     for i in range(start, stop):
         out[i] = alpha
         log_dirichlet(out[i], seed, PSEUDO_MIXTURES, number + i)
@@ -36,7 +36,7 @@ def mixtures(alpha, seed, number, out, start, stop):
 
 @kernel
 def lda(phi, theta, out, start, stop):
-    """``out = np.log(np.maximum(phi @ theta, _TINY))``, with phi W x K and a mixture in each column of theta."""
+    """``out = np.log(np.maximum(phi @ theta, _TINY))``, with phi of shape W x K and one mixture per column of theta."""
     for word in range(start, stop):
         row = out[word]
         row[:] = 0.0
@@ -50,9 +50,9 @@ def lda(phi, theta, out, start, stop):
 
 @kernel
 def dcmlda(theta, urns, level_first, level_words, seed, number, out, start, stop):
-    """The same for DCMLDA, pseudo documents in rows: each draws its own phi.
+    """The same for DCMLDA, with pseudo-documents in rows: each draws its own phi.
 
-    ``level_words`` has the words by their background, those of one value together, from ``level_first`` on.
+    ``level_words`` has the words sorted by background; those of equal background begin at ``level_first``.
     """
     _, _, floor, background, table_first, table_topics, table_values = urns
     n_topics, n_words = len(floor), len(table_first) - 1
@@ -72,7 +72,7 @@ def dcmlda(theta, urns, level_first, level_words, seed, number, out, start, stop
                 begin, size = level_first[level], level_first[level + 1] - level_first[level]
                 shape = floor[k] * background[level_words[begin]]
                 places, own = words[found:], values[found:]
-                n, draw = alike(shape, size, _TINY, np.uint64(key), np.uint64(step), draw, places, own)
+                n, draw = gammas_above(shape, size, _TINY, np.uint64(key), np.uint64(step), draw, places, own)
                 for j in range(n):
                     places[j] = level_words[begin + places[j]]
                 found += n

@@ -1,8 +1,8 @@
 """The inner steps of weighted maximum likelihood for urns, all components at once.
 
-The DCM's gradient vanishes where every word has the same ``g_w(a) = sum_j tail_j / (a + j) = lambda`` and
-``lambda = h(s)``, the same sum over document lengths at ``s = sum_w a_w``. Given lambda each word is a scalar
-equation; `solve_pairs` solves it for pairs (word, component) and adds up what the outer Newton step needs.
+The DCM's gradient vanishes where every word has the same ``g_w(a) = sum_j tail_j / (a + j) = lambda`` and ``lambda =
+h(s)``, the same sum over document lengths at ``s = sum_w a_w``. Given lambda, there is one scalar equation per word;
+`solve_pairs` solves it for pairs (word, component) and computes the sums that the outer Newton step needs.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from bursty.kernels.polya import SHORT, inverse_sums
 
 Array = np.ndarray[Any, Any]
 
-# Sums over words are added up within blocks of this many, then block by block: the same bits for any threads.
+# Words are summed in blocks of this many, then block by block: the same bits for any number of threads.
 BLOCK = 64
-# What stands for zero where a logarithm is taken or a quotient made.
+# Replaces zero in logarithms and denominators.
 TINY = 1e-300
-# Newton squares what is left: a relative change this small is the last.
+# Newton squares the error: a relative change this small is the last one needed.
 _SMALL = 1e-6
 
 
@@ -49,7 +49,7 @@ def repeated_pairs(first: Array, types: Array, tails: Array) -> tuple[Array, Arr
 
     Returns
     -------
-    pair_first, components : where each word's pairs begin, and the component of each
+    pair_first, components : index of the first pair of each word, and the component of each pair
     single : sum of types over the other pairs, K
     """
     n_words, n_components = types.shape
@@ -67,7 +67,7 @@ def repeated_pairs(first: Array, types: Array, tails: Array) -> tuple[Array, Arr
 
 @kernel
 def count_pairs(first, tails, out, start, stop):
-    """How many components repeat each word."""
+    """Number of components that repeat each word."""
     for word in range(start, stop):
         out[word] = 0
         if first[word] < first[word + 1]:
@@ -93,7 +93,7 @@ def list_pairs(pair_first, first, types, tails, components, single, start, stop)
 
 @kernel
 def pick_pairs(pair_first, components, table, scale, out, start, stop):
-    """The table's value at each pair (word, component), times the component's scale; above zero."""
+    """The value of the table at each pair (word, component), times the scale of the component; positive."""
     for word in range(start, stop):
         for pair in range(pair_first[word], pair_first[word + 1]):
             k = components[pair]
@@ -102,7 +102,7 @@ def pick_pairs(pair_first, components, table, scale, out, start, stop):
 
 @kernel
 def spread_pairs(pair_first, components, alpha, slope, moves, types, lambdas, out, start, stop):
-    """The solutions of all pairs, W x K: ``types / lambda``, or what `solve_pairs` found moved along its slope."""
+    """The solutions of all pairs, W x K: ``types / lambda``, or that of `solve_pairs`, moved along its slope."""
     for word in range(start, stop):
         for k in range(out.shape[1]):
             out[word, k] = types[word, k] / lambdas[k]
@@ -117,11 +117,11 @@ def solve_pairs(
 ):
     """Solve ``g_w(alpha[i]) = lambdas[k]`` for the pairs i = (w, k) of the words in blocks ``start`` to ``stop``.
 
-    Here ``g_w(a) = types_w / a + sum_j tail_wj / (a + 1 + j)``: the first occurrence, then the repeats. Newton on 1/g,
-    which is concave and increasing in a: every step lands at or left of the root, so from there on the way up is
-    monotone; at most ``max_steps``. ``alpha`` holds the starting values; a component whose lambda is not positive is
-    left alone. ``slope`` gets ``-d alpha / d lambda``; ``sums[block, k]`` and ``slopes[block, k]`` the sums of both.
-    The components of a word go through the loops side by side, which the processor's vector units reward.
+    Here ``g_w(a) = types_w / a + sum_j tail_wj / (a + 1 + j)``: the first occurrence, then the repetitions. Newton's
+    method on 1/g, which is concave and increasing in a: every step lands at or left of the root, so that the following
+    ones increase monotonically; at most ``max_steps`` steps. ``alpha`` holds the starting values; a component whose
+    lambda is not positive is left alone. ``slope`` gets ``-d alpha / d lambda``; ``sums[block, k]`` and ``slopes[block,
+    k]`` the sums of both. The components of a word are processed side by side, so that the loops vectorise.
     """
     n_words, n_components = len(first) - 1, len(lambdas)
     a, g, q, tail = np.empty(n_components), np.empty(n_components), np.empty(n_components), np.empty(n_components)

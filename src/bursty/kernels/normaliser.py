@@ -1,7 +1,7 @@
-"""The two recurrences behind the EDCM's normaliser. All terms are positive: nothing cancels.
+"""The two recurrences behind the normaliser of the EDCM. All terms are positive, so that nothing cancels.
 
-Both are laws of a sum of independent 0/1 variables. What is kept of a law is relatively exact down to `TINY`; what lies
-below is dropped as the sum goes on.
+Both compute the law of a sum of independent 0/1 variables. Probabilities down to `TINY` have full relative accuracy;
+smaller ones are dropped along the way.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TINY = 1e-290
 
 @kernel
 def _add_variable(law, low, high, one, zero):
-    """Add a variable that is 1 with chance ``one`` and 0 with chance ``zero``; law lives on [low, high]."""
+    """Add a variable that is 1 with probability ``one`` and 0 with ``zero``; the law is supported on [low, high]."""
     top = min(high + 1, len(law) - 1)
     for j in range(top, max(low, 1) - 1, -1):
         law[j] = law[j] * zero + law[j - 1] * one
@@ -34,7 +34,7 @@ def _add_variable(law, low, high, one, zero):
 
 @kernel
 def bernoulli_sum(odds, law):
-    """Law of the number of successes, with these odds (chance of success over chance of failure).
+    """Law of the number of successes, with these odds of success.
 
     Equivalent to the coefficients of ``prod_w (1 + odds_w t) / (1 + odds_w)``, up to the degree that ``law`` has.
     ``law[0]`` must be 1 and the rest 0 on entry.
@@ -49,8 +49,8 @@ def bernoulli_sum(odds, law):
 def occupancy_sums(y, lengths, log_terms, law, out):
     """``out[i] = log sum_j P_y(J = j | lengths[i]) exp(log_terms[j])``.
 
-    J is the number of tables of a Chinese restaurant with concentration y after so many customers: a sum of
-    independent 0/1 variables with chances y / (y + i). ``lengths`` increase; ``law`` is room for the law of J,
+    J is the number of tables of a Chinese restaurant with concentration y after ``lengths[i]`` customers: a sum of
+    independent 0/1 variables with probabilities y / (y + i). ``lengths`` increase; ``law`` is scratch for the law of J,
     ``law[0]`` = 1 and the rest 0 on entry.
     """
     low, high, seated = 0, 0, 0

@@ -1,7 +1,7 @@
-"""The orders in which a block of documents is walked: by document, by word, by level.
+"""The orders in which a chunk of documents is walked: by document, by word, by level.
 
-A *level* is a pair (word, count) that occurs: the documents that have word w exactly c times. A DCM sees of a corpus
-its levels only, as an EDCM sees of it the words only, so both use the same sparse sums.
+A *level* is a pair (word, count) that occurs: the documents that have word w exactly c times. A DCM depends on a corpus
+only through its levels, and an EDCM only through the words present, so that both use the same sparse sums.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import numpy as np
 
 from bursty.kernels.compile import kernel
 
-# Columns whose largest count is below this are ordered by counting, others by sorting.
+# Columns whose largest count is below this are sorted by counting, others by comparing.
 _FEW = 256
 
 
 @kernel
 def transpose(indptr, indices, values, n_columns):
-    """Columns of a sparse matrix: where each starts, the rows it has, and what it holds there (unless values is empty).
+    """Columns of a sparse matrix: starts, rows, and values (unless ``values`` is empty).
 
     Equivalent to ``csc = csr_array((values, indices, indptr)).tocsc(); csc.indptr, csc.indices, csc.data``.
     """
@@ -46,7 +46,7 @@ def transpose(indptr, indices, values, n_columns):
 
 @kernel
 def order_levels(starts, rows, counts):
-    """Sort every column by count and name its levels.
+    """Sort every column by count and number its levels.
 
     Equivalent to ``numpy.unique`` over the pairs (word, count), with the members of each.
 
@@ -78,7 +78,7 @@ def order_levels(starts, rows, counts):
                     level_starts[n_levels] = place
                     n_levels += 1
                     place += sizes[value]
-                    sizes[value] = place - sizes[value]  # from now on: where its next document goes
+                    sizes[value] = place - sizes[value]  # from here on: the position of its next document
             if largest > 1:
                 for cell in range(start, stop):
                     value = counts[cell]
@@ -123,7 +123,7 @@ def level_codes(indptr, indices, counts, first, values, codes, start, stop):
 
 @kernel
 def row_sums(indptr, values, out, start, stop):
-    """Sums of the rows' values.
+    """Sums of the values of each row.
 
     Equivalent to ``out[start:stop] = matrix[start:stop].sum(axis=1)``.
     """

@@ -19,7 +19,7 @@ from bursty.kernels.vectors import accumulate
 Array = np.ndarray[Any, Any]
 
 _ONE, _TWO, _THREE, _FOUR = (np.uint64(n) for n in (1, 2, 3, 4))
-# Rows that are added up before the sums are, so that threads can share the work without changing a bit.
+# Rows are summed in blocks of this many, so that the bits do not depend on the number of threads.
 _BLOCK = 1024
 
 
@@ -94,7 +94,7 @@ def product(points: Array, table: Array) -> Array:
 
 
 def nearest(points: Array, centres: Array) -> tuple[Array, Array]:
-    """The column of ``centres`` (R x K) that has the greatest product with each point, and that product."""
+    """The column of ``centres`` (R x K) with the largest product with each point, and that product."""
     labels, products = np.empty(len(points), dtype=np.int32), np.empty(len(points))
     cost = np.arange(len(points) + 1) * np.int64(centres.size)
     threads.run(nearest_rows, cost, points, np.ascontiguousarray(centres), labels, products)

@@ -1,16 +1,16 @@
-r"""Rising factorials without gamma functions: what the DCM and the EDCM are made of.
+r"""Rising factorials without gamma functions, the building blocks of the DCM and the EDCM.
 
-A Polya urn that starts with weight a and has given j balls holds a + j. Summing over the balls,
+A Polya urn that starts with weight a has weight a + j after j draws. Summing over the draws,
 
     log Gamma(a + v) - log Gamma(a) = sum_{j < v} log(a + j)
     psi(a + v)       - psi(a)       = sum_{j < v} 1 / (a + j)
 
 so everything below is a sum over j. Levels cut it into steps: between two counts that occur, the tail weight
-(how many documents have at least this count) does not change.
+(of the documents that have at least this count) does not change.
 
 | name | what | shape |
 |---|---|---|
-| first | where the levels of each word begin | W + 1 |
+| first | index of the first level of each word | W + 1 |
 | values | the count of each level, increasing within a word | n |
 | tails | weight of the documents at this level or above | n x K |
 | alpha | urn weight of each word | W x K |
@@ -28,14 +28,14 @@ from bursty.kernels.compile import kernel
 
 Array = np.ndarray[Any, Any]
 
-# Steps up to this long are summed term by term; longer ones use asymptotic series, from this argument on.
+# Steps up to this length are summed term by term; longer ones use asymptotic series, from this argument on.
 SHORT = 16
 _LARGE = 10.0
 
 
 @kernel
 def _log(x):
-    """log(x), with log(0) = -inf said without a warning."""
+    """log(x), with log(0) = -inf without a warning."""
     return math.log(x) if x > 0.0 else -math.inf
 
 
@@ -61,7 +61,7 @@ def log_rising(a, lo, hi):
 
 @kernel
 def _stirling(x):
-    """What Stirling's formula leaves out of log Gamma(x), for x >= 10."""
+    """The remainder of Stirling's formula for log Gamma(x), for x >= 10."""
     r = 1.0 / (x * x)
     return (1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r * (1 / 1188 - r * 691 / 360360))))) / x
 
@@ -70,7 +70,7 @@ def _stirling(x):
 def inverse_sums(a, lo, hi):
     """Sums of 1 / (a + j) and of 1 / (a + j)^2 over lo <= j < hi.
 
-    Equivalent to differences of ``scipy.special.digamma`` and (with the sign turned) ``polygamma(1, .)``.
+    Equivalent to differences of ``scipy.special.digamma`` and (with the opposite sign) ``polygamma(1, .)``.
     """
     first, second = 0.0, 0.0
     while lo < hi and (hi - lo <= SHORT or a + lo < _LARGE):
@@ -101,7 +101,7 @@ def _trigamma_rest(x):
 
 @kernel
 def rising_steps(first, values, alpha, out, start, stop):
-    """From level to level, the factor by which the rising factorial grows (1 where the step is long).
+    """The factor by which the rising factorial grows from level to level (1 if the step is long).
 
     Equivalent to ``out[i, k] = prod(alpha[w, k] + arange(v[i - 1], v[i]))`` for i of word w, v[i - 1] = 0 at its first.
     """
@@ -141,7 +141,7 @@ def add_up_steps(first, values, alpha, out, start, stop):
 def log_rising_table(first: Array, values: Array, alpha: Array) -> Array:
     """Log rising factorials of every level and component: levels x K.
 
-    Two passes of kernels around one of NumPy's vectorised logarithm, which beats a logarithm in the loop.
+    Two passes of kernels around the vectorised logarithm of NumPy, which is faster than a logarithm in the loop.
     """
     table = np.empty((len(values), alpha.shape[1]))
     cost = first * np.int64(alpha.shape[1])
@@ -170,7 +170,7 @@ def tail_sums(first, weights, out, start, stop):
 
 @kernel
 def expected_draws(first, values, tails, types, alpha, out, start, stop):
-    """How many of a word's occurrences are draws from the urn of the start, not copies of earlier ones.
+    """Expected number of occurrences of each word that are draws from the initial urn, not copies of earlier ones.
 
     ``types + alpha sum_{j >= 1} tail_j / (alpha + j)``, where the levels count repeats (occurrences after the first).
     """
@@ -188,7 +188,7 @@ def expected_draws(first, values, tails, types, alpha, out, start, stop):
 
 @kernel
 def add_second_sums(first, values, tails, alpha, out):
-    """Add ``sum_{j >= 1} tail_j / (alpha + j)^2`` to each word and component, where the levels count repeats."""
+    """Add ``sum_{j >= 1} tail_j / (alpha + j)^2`` to each word and component; the levels count repetitions."""
     for word in range(len(out)):
         lo = 0
         for level in range(first[word], first[word + 1]):
@@ -200,7 +200,7 @@ def add_second_sums(first, values, tails, alpha, out):
 
 @kernel
 def urn_draws(lengths, cumulative, total, uniforms, words):
-    """Fill in documents by the Polya urn: a new ball from the base measure, or a copy of an earlier one.
+    """Draw documents from a Polya urn: each token is a new draw from the base measure or a copy of an earlier one.
 
     ``cumulative`` is the running sum of alpha, ``total`` its last value s; each token uses two of ``uniforms``.
     """

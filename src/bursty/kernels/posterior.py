@@ -15,10 +15,10 @@ Array = np.ndarray[Any, Any]
 
 @kernel
 def join(log_prob, log_weights, inverse_temperatures, largest, start, stop):
-    """Turn log-probabilities into those of document and component together, less the largest of each document.
+    """Turn log-probabilities into joint ones of document and component, minus the largest of each document.
 
     Equivalent to ``joint = log_prob / T[:, None] + log_weights; largest = joint.max(axis=1)`` and
-    ``log_prob = joint - largest``. A document that no component can make gets the mixing weights.
+    ``log_prob = joint - largest``. A document that is impossible under every component gets the mixing weights.
     """
     n_components = log_prob.shape[1]
     for row in range(start, stop):
@@ -34,7 +34,7 @@ def join(log_prob, log_weights, inverse_temperatures, largest, start, stop):
 
 @kernel
 def share_out(joint, log_evidence, start, stop):
-    """Divide each document's row by its sum, and add the logarithm of that to its evidence."""
+    """Divide the row of each document by its sum, and add the logarithm of the sum to its evidence."""
     for row in range(start, stop):
         total = 0.0
         for k in range(joint.shape[1]):
@@ -46,7 +46,7 @@ def share_out(joint, log_evidence, start, stop):
 
 
 def posterior(log_prob: Array, log_weights: Array, temperature: float | Array = 1.0) -> tuple[Array, Array]:
-    """Responsibilities (in place of ``log_prob``) and the log-evidence of each document, at a temperature (or its own).
+    """Responsibilities (overwriting ``log_prob``) and log-evidence of each document, at a temperature (or one each).
 
     The temperature divides the log-probabilities only, not the log-weights ([Elkan2006] eq. 7).
     """
@@ -54,7 +54,7 @@ def posterior(log_prob: Array, log_weights: Array, temperature: float | Array = 
     cost = np.arange(len(log_prob) + 1) * np.int64(log_prob.shape[1])
     inverse = np.full(len(log_prob), 1.0 / np.asarray(temperature, dtype=np.float64))
     threads.run(join, cost, log_prob, log_weights, inverse, log_evidence)
-    # NumPy's vectorised exponential beats one in the loop.
+    # The vectorised exponential of NumPy is faster than one in the loop.
     resp = threads.apply(np.exp, log_prob, out=log_prob)
     threads.run(share_out, cost, resp, log_evidence)
     return resp, log_evidence

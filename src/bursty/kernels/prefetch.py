@@ -1,4 +1,4 @@
-"""Ask for memory before it is needed: rows of a large table that are read at random come from far away."""
+"""Prefetch memory: rows of a large table that are read at random are rarely in the cache."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numba.extending import intrinsic, overload
 
 
 def prefetch(array: Any, index: Any) -> None:
-    """Bring ``array[index]`` near the processor. It changes nothing but speed, and the index may be anything."""
+    """Load ``array[index]`` into the cache. This affects nothing but speed, and any index is allowed."""
 
 
 @intrinsic

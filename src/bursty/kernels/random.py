@@ -1,15 +1,15 @@
-"""A random stream for every document: keyed by (seed, sweep, document), never by who does the work.
+"""A random stream for every document, keyed by (seed, sweep, document) and never by thread or worker.
 
 Draw i of a stream is a hash of its number,
 
     draw_i = mix(key + i * step),   key, step = hashes of (seed, sweep, document)
 
-(SplitMix64, with a step of its own for each stream so that two streams cannot run along each other). Nothing is
-carried from one draw to the next, so any document can be worked on anywhere and come out the same bits.
+(SplitMix64, with a separate step for each stream, so that no two streams overlap). No state is carried from one draw to
+the next, so that a document can be processed anywhere, to the same bits.
 
-Arithmetic is modulo 2^64. Compiled, that is what uint64 does; plain Python needs masks, so each step is written for
-both. Keys are cast to uint64 where they cross from one kernel to another: a compiled kernel called from plain Python
-gives Python integers back, and takes such integers for signed ones.
+Arithmetic is modulo 2^64. Compiled uint64 does this by itself; plain Python needs masks, so each step is written for
+both. Keys are cast to uint64 when they are passed from one kernel to another: a compiled kernel called from plain
+Python returns Python integers, and takes such integers to be signed.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def _times(a: Any, b: Any) -> Any:
 
 
 def _fold(x: Any, n: Any) -> Any:
-    """Its upper bits mixed into the lower ones."""
+    """Mix the upper bits into the lower ones."""
     return int(x) ^ (int(x) >> n)
 
 
 def _odd(x: Any) -> Any:
-    """With its lowest bit set."""
+    """Set the lowest bit."""
     return int(x) | 1
 
 
@@ -79,7 +79,7 @@ def _unit_compiled(x):
 
 @kernel
 def mix(x):
-    """Scramble 64 bits: every bit of the result depends on every bit of x, and no two x give the same."""
+    """Scramble 64 bits: every bit of the result depends on every bit of x, and the map is one to one."""
     x = _times(_fold(x, 30), _MULTIPLIERS[0])
     x = _times(_fold(x, 27), _MULTIPLIERS[1])
     return _fold(x, 31)
@@ -100,7 +100,7 @@ def stream(seed, sweep, document):
 
 @kernel
 def uniform(key, step, draw):
-    """Number ``draw`` of a stream: uniform on [0, 1)."""
+    """Draw number ``draw`` of a stream: uniform on [0, 1)."""
     return _unit(mix(_add(key, _times(draw, step))))
 
 
@@ -121,7 +121,7 @@ def keys(numbers, out):
 
 @kernel
 def document_keys(indptr, words, counts, out, start, stop):
-    """A number for each document that depends on what it holds and not on where it stands."""
+    """A number per document that depends on its contents and not on its position."""
     for document in range(start, stop):
         key = np.uint64(mix(0))
         for cell in range(indptr[document], indptr[document + 1]):
@@ -131,7 +131,7 @@ def document_keys(indptr, words, counts, out, start, stop):
 
 @kernel
 def choices(first, seed, sweep, keys, n_choices, out, start, stop):
-    """For each token of each document one of so many numbers, each as likely."""
+    """A uniformly random integer below ``n_choices`` for each token of each document."""
     for document in range(start, stop):
         key, step = stream(seed, sweep, keys[document])
         for token in range(first[document], first[document + 1]):

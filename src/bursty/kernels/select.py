@@ -1,4 +1,4 @@
-"""Leaving words out of documents."""
+"""Removing words from documents."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from bursty.kernels.compile import kernel
 
 @kernel
 def keep_known(indptr, indices, values, known, new_indptr, new_indices, new_values):
-    """Copy the cells of known words; returns how many there are.
+    """Copy the cells of known words; returns their number.
 
-    Equivalent to ``matrix[:, known]`` with the columns left where they were.
+    Equivalent to ``matrix[:, known]`` without renumbering the columns.
     """
     kept = 0
     new_indptr[0] = 0
@@ -23,11 +23,11 @@ def keep_known(indptr, indices, values, known, new_indptr, new_indices, new_valu
 
 
 @kernel
-def condense(indptr, indices, values, place, new_indptr, new_indices, new_values, words):
-    """Copy the cells of known words, the words numbered as they come; returns how many cells and words there are.
+def compact_columns(indptr, indices, values, place, new_indptr, new_indices, new_values, words):
+    """Copy the cells of known words, renumbered in order of occurrence; returns the numbers of cells and words.
 
-    ``place`` has -1 for each known word and -2 for the others, in the end as in the beginning; ``words[i]`` is the
-    word of number i. Equivalent to ``matrix[:, words]`` with ``words`` the known ones that occur, in the order they do.
+    ``place`` has -1 for each known word and -2 for the others, before and after; ``words[i]`` is the word of number i.
+    Equivalent to ``matrix[:, words]``, where ``words`` are the known words that occur, in order of occurrence.
     """
     kept, n_words = 0, 0
     new_indptr[0] = 0

@@ -1,4 +1,4 @@
-"""Threads under the kernels: a plain pool, contiguous ranges, results that do not depend on how many there are."""
+"""Threads for kernels: a plain pool and contiguous ranges; results do not depend on the number of threads."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ Array = np.ndarray[Any, Any]
 
 # Below this many inner steps a thread costs more than it saves.
 MIN_WORK = 100_000
-# Elements that fit a core's cache with room to spare.
+# Number of elements that easily fit into the cache of a core.
 BLOCK = 32_768
 
 _n_threads: ContextVar[int] = ContextVar("bursty_threads", default=1)
 
 
 def resolve(n_jobs: int | None) -> int:
-    """Number of threads for ``n_jobs``: None and -1 mean all the cores this process may use.
+    """Number of threads for ``n_jobs``: None and -1 mean all cores that this process may use.
 
     Differs from scikit-learn's default of one: results here are the same bits for any number of threads. A limit
     set in OMP_NUM_THREADS (as joblib's workers do) is respected.
     """
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
-        raise ValueError(f"n_jobs must be a whole number other than 0, or None, not {n_jobs!r}")
+        raise ValueError(f"n_jobs must be a non-zero integer or None, not {n_jobs!r}")
     available = int(joblib.cpu_count())
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "")
@@ -50,7 +50,7 @@ def using(n_threads: int) -> Iterator[None]:
 
 
 def run(kernel: Callable[..., Any], cost: Array, *args: Any) -> None:
-    """Call ``kernel(*args, start, stop)`` over ranges that share the work evenly.
+    """Call ``kernel(*args, start, stop)`` on ranges of about equal cost.
 
     ``cost`` is cumulative: item i takes ``cost[i + 1] - cost[i]`` (the ``indptr`` of a sparse matrix).
     """
@@ -64,7 +64,7 @@ def run(kernel: Callable[..., Any], cost: Array, *args: Any) -> None:
     (first, *others) = [bound for bound in pairwise(bounds) if bound[1] > bound[0]]
     futures = [_pool(os.getpid()).submit(kernel, *args, *bound) for bound in others]
     try:
-        kernel(*args, *first)  # this thread is awake already
+        kernel(*args, *first)  # this thread is already awake
     finally:
         wait(futures)
     for future in futures:
@@ -72,17 +72,17 @@ def run(kernel: Callable[..., Any], cost: Array, *args: Any) -> None:
 
 
 def apply(function: Callable[..., Any], table: Array, *operands: Any, out: Array | None = None) -> Array:
-    """``function(table, *operands, out=out)`` for a NumPy function that works element by element.
+    """``function(table, *operands, out=out)`` for an element-wise NumPy function.
 
-    In blocks of rows that do not depend on the number of threads: NumPy's vector loops may give another last bit to
-    an element that falls into their remainder.
+    It runs on blocks of rows that do not depend on the number of threads, because the vector loops of NumPy may compute
+    a different last bit for elements in their remainder.
     """
     result = np.empty_like(table) if out is None else out
     rows = max(1, BLOCK // max(1, table.shape[1]))
     edges = np.append(np.arange(0, len(table), rows), len(table))
 
     def blocks(start: int, stop: int) -> None:
-        with np.errstate(divide="ignore", under="ignore"):  # threads do not inherit the caller's
+        with np.errstate(divide="ignore", under="ignore"):  # threads do not inherit this from the caller
             for block in range(start, stop):
                 place = slice(edges[block], edges[block + 1])
                 function(table[place], *operands, out=result[place])
@@ -93,5 +93,5 @@ def apply(function: Callable[..., Any], table: Array, *operands: Any, out: Array
 
 @lru_cache(maxsize=1)
 def _pool(pid: int) -> ThreadPoolExecutor:
-    """One pool a process (a forked child gets its own)."""
+    """One pool per process (a forked child gets its own)."""
     return ThreadPoolExecutor(max_workers=max(32, os.cpu_count() or 1), thread_name_prefix="bursty")

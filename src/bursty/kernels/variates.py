@@ -1,10 +1,10 @@
 """Normal and gamma variates from the counter-based streams of `bursty.kernels.random`.
 
-Each takes the number of the next draw of its stream and gives back the number after the last one it used, so that what
-a stream gives depends on its key alone.
+Each kernel receives the number of the next draw of its stream and returns the number after the last one it used, so
+that a stream depends only on its key.
 
-Of the gamma variates of Dirichlet draws over many words most have shapes far below 1, and are too small to matter:
-`alike` draws only those that do. `log_gamma` is for the few that must be told apart however small they are.
+Most gamma variates of Dirichlet draws over many words have shapes far below 1 and are too small to matter:
+`gammas_above` draws only those that do. `log_gamma` is for the few that must be distinguished however small they are.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def log_gamma(shape, key, step, draw):
 
 @kernel
 def log_dirichlet(values, seed, sweep, name):
-    """Put the logarithm of a Dirichlet draw in the place of its parameters; ``name`` is that of its stream."""
+    """Replace Dirichlet parameters by the logarithm of a draw; ``name`` identifies its stream."""
     key, step = stream(seed, sweep, name)
     draw, largest = 0, -np.inf
     for j in range(len(values)):
@@ -77,11 +77,11 @@ def gamma(shape, key, step, draw):
 
 
 @kernel
-def alike(shape, n_items, least, key, step, draw, items, values):
-    """Gamma variates of one shape for so many items: those above ``least``.
+def gammas_above(shape, n_items, least, key, step, draw, items, values):
+    """Gamma variates of the same shape for ``n_items`` items: only those above ``least``.
 
-    Their items and values go to the arrays; gives their number and that of the next draw. Where the shape is small
-    nearly all are below, and the others are found by jumps from one to the next.
+    Their items and values are written to the arrays; returns their number and that of the next draw. If the shape is
+    small, nearly all are below, and the others are found by jumping from one to the next.
     """
     n = 0
     if shape >= 1.0:
@@ -89,7 +89,7 @@ def alike(shape, n_items, least, key, step, draw, items, values):
             items[item] = item
             values[item], draw = large_gamma(shape, np.uint64(key), np.uint64(step), draw)
         return n_items, draw
-    # How often the first try of `small_gamma` is below.
+    # Log-probability that the first try of `small_gamma` is below.
     log_below = shape * math.log(least) - math.log(1.0 + shape / math.e)
     below, item = math.exp(log_below), -1
     while True:
@@ -109,7 +109,7 @@ def alike(shape, n_items, least, key, step, draw, items, values):
 
 @kernel
 def whole_gamma(shape, key, step, draw):
-    """A gamma variate whose shape is a whole number, and the number of the next draw."""
+    """A gamma variate of integer shape, and the number of the next draw."""
     if shape > _FEW:
         return large_gamma(np.float64(shape), np.uint64(key), np.uint64(step), draw)
     product = 1.0
@@ -132,7 +132,7 @@ def small_gamma(shape, key, step, draw):
 
 @kernel
 def _candidate(u, shape):
-    """At most 1 where u is, else above 1."""
+    """A proposal of `small_gamma`: at most 1 or above 1, depending on u."""
     bound = 1.0 + shape / math.e
     u = bound * (1.0 - u)
     return math.exp(math.log(u) / shape) if u <= 1.0 else -math.log((bound - u) / shape)
@@ -140,7 +140,7 @@ def _candidate(u, shape):
 
 @kernel
 def _accepted(x, v, shape):
-    """With probability exp(-x) up to 1 (where 1 - x, which is below it, nearly always decides), x^(shape - 1) above."""
+    """Accept with probability exp(-x) up to x = 1 (the bound 1 - x nearly always decides), else x^(shape - 1)."""
     if x <= 1.0:
         return v < 1.0 - x or v <= math.exp(-x)
     return v <= math.exp((shape - 1.0) * math.log(x))

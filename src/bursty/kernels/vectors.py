@@ -1,6 +1,6 @@
-"""Rows of a table added up four numbers at a time, which a compiler does not find by itself where columns are few.
+"""Sums of rows of a table, four numbers at a time, which the compiler does not do by itself if columns are few.
 
-Every number is added as in the plain loop, in double precision and in the same order: the sums have the same bits.
+Every number is added as in the plain loop, in double precision and in the same order, to the same bits.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 
-# Numbers that are added at once.
+# Number of values added at once.
 _WIDTH = 4
-_REFUSED = "rows of floats are added whose numbers lie one after the other (C order)"
+_REFUSED = "only rows of floats in C order can be added"
 
 
 def accumulate(total: Any, table: Any, rows: tuple[Any, ...], weights: tuple[Any, ...] = ()) -> None:
@@ -48,7 +48,7 @@ def _accumulate(typing: Any, total: Any, table: Any, rows: Any, weights: Any) ->
         starts = [builder.gep(cells.data, [builder.mul(row, n_columns)]) for row in places]
 
         def add(column: Any, width: int) -> None:
-            """So many numbers from this column on."""
+            """Add ``width`` numbers, beginning at this column."""
             double = ir.VectorType(ir.DoubleType(), width)
 
             def at(start: Any, kind: Any) -> Any:

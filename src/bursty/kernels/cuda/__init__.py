@@ -1,5 +1,5 @@
-"""Kernels for NVIDIA cards, written in Python and compiled by numba-cuda.
+"""Kernels for NVIDIA GPUs, written in Python and compiled by numba-cuda.
 
-They draw from the same counter-based streams as the kernels of the processor. `lanes` has what differs between a card
-and numba's simulator (``NUMBA_ENABLE_CUDASIM=1``), in which the tests run where there is no card.
+They draw from the same counter-based streams as the CPU kernels. `lanes` has what differs between a GPU and the
+simulator of Numba (``NUMBA_ENABLE_CUDASIM=1``), in which the tests run without a GPU.
 """

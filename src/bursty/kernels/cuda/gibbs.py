@@ -1,27 +1,27 @@
-"""Gibbs sweeps of DCMLDA and LDA on a card: some lanes for each document.
+"""Gibbs sweeps of DCMLDA and LDA on a GPU, with several lanes per document.
 
     DCMLDA    p(z = k) in proportion to (n_dk + alpha_k) / (n_dk + s_k) * (beta_wk + n_dwk)
     LDA       p(z = k) in proportion to (n_dk + alpha_k) * phi_wk
 
-Lane l of a document has the topics l, l + T, l + 2 T, ... of its counts, which nobody else reads: in shared memory the
-first factor, n_dk and n_dwk. A token costs a sum over the lane's topics, a scan over the lanes, and two counts that
-change. Documents are taken longest first, so that those that run side by side in a warp end together.
+Lane l of a document owns the topics l, l + T, l + 2 T, ... of its counts, which no other lane reads: the first factor,
+n_dk and n_dwk, in shared memory. A token costs a sum over the topics of the lane, a scan over the lanes, and two
+changed counts. Documents are processed longest first, so that those that share a warp end together.
 
-n_dwk is filled when a word's first token comes and emptied when the next word does, so that a word with c tokens costs
-in proportion to c. In the last sweep the counts are also tallied, when they are final: that is all a M step needs.
+n_dwk is filled at the first token of a word and cleared at the next word, so that a word with c tokens costs time
+proportional to c. The last sweep also tallies the counts once they are final, which is all that the M step needs.
 
 | name | what | shape |
 |---|---|---|
 | order | documents, longest first | D |
-| first | where the tokens of each document begin | D + 1 |
-| codes | 4 times the word of a token, plus 0: its only one, 1: the first of several, 2: another | tokens |
+| first | index of the first token of each document | D + 1 |
+| codes | 4 times the word of a token, plus 0: its only token, 1: the first of several, 2: a later one | tokens |
 | topics | the topic of each token, changed in place | tokens |
-| table | beta or phi, columns filled up with zeros | W, T * S |
-| alpha, totals | alpha and s, filled up with 0 and 1 | T * S |
-| keys | the number that names each document's random stream | D |
-| mixtures | documents by topic and tokens in it | K, longest + 1 |
-| words | DCMLDA: documents by level (word, tokens) and topic; LDA: tokens by word and topic | levels, K |
-| level_first | where the levels of each word begin | W + 1 |
+| table | beta or phi, columns padded with zeros | W, T * S |
+| alpha, totals | alpha and s, padded with 0 and 1 | T * S |
+| keys | the key of the random stream of each document | D |
+| mixtures | number of documents by topic and tokens in it | K, longest + 1 |
+| words | DCMLDA: number of documents by level (word, tokens) and topic; LDA: of tokens by word and topic | levels, K |
+| level_first | index of the first level of each word | W + 1 |
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from bursty.kernels.cuda import random
 
 ONLY, FIRST, ANOTHER = 0, 1, 2
 _0, _1 = float32(0.0), float32(1.0)
-# Indices are unsigned: one that might be negative costs a test each time.
+# Unsigned, so that compiled code need not check indices for a sign.
 place, meet, read, read_before, votes = warp.place, warp.meet, warp.read, warp.read_before, warp.votes
 stream, single = random.stream, random.single
 
 
 @lru_cache
 def sweep_kernel(n_lanes: int, n_slots: int, bursty: bool, tally: bool, max_registers: int | None = None) -> Any:
-    """The sweep with T = ``n_lanes`` (a power of 2, 32 at most) and S = ``n_slots`` topics for each.
+    """The sweep with T = ``n_lanes`` (a power of 2, at most 32) and S = ``n_slots`` topics per lane.
 
-    ``bursty``: DCMLDA, else LDA. ``tally``: with counts. ``max_registers`` of a thread: fewer let more documents run
-    side by side. The block's shared memory is that of `shared_bytes`.
+    ``bursty``: DCMLDA, else LDA. ``tally``: with counts. ``max_registers`` per thread: fewer let more documents run in
+    parallel. `shared_bytes` gives the shared memory of a block.
     """
     T, S, ROW = n_lanes, n_slots, n_lanes * n_slots
     SIZE, DEPTH = 3 * ROW, n_lanes.bit_length() - 1
 
-    # numba's cache tells kernels apart by the numbers they close over.
+    # The cache of Numba distinguishes kernels by the numbers they close over.
     LIMIT = max_registers or 255
     options: dict[str, Any] = {} if max_registers is None else {"max_registers": max_registers}
 
@@ -178,7 +178,7 @@ def sweep_kernel(n_lanes: int, n_slots: int, bursty: bool, tally: bool, max_regi
 
 @cuda.jit(cache=True)
 def count_words(codes, topics, level_first, words):
-    """Documents by level (word, tokens) and topic, of topics as they are: a thread for each word of a document."""
+    """Number of documents by level (word, tokens) and topic, for given topics: one thread per word of a document."""
     token = cuda.grid(1)
     if token < codes.shape[0]:
         kind, word = codes[token] & 3, codes[token] >> 2
@@ -199,5 +199,5 @@ def count_words(codes, topics, level_first, words):
 
 
 def shared_bytes(n_lanes: int, n_slots: int, n_threads: int) -> int:
-    """What a block of so many threads needs."""
+    """Shared memory of a block of this many threads."""
     return 12 * n_slots * n_threads

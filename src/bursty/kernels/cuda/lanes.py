@@ -1,7 +1,7 @@
-"""Lanes that work on one document: how they read each other's numbers.
+"""Communication between the lanes that process one document.
 
-On a card the threads of a warp exchange registers. The simulator knows no warps: there a whole block stands for one,
-and numbers go through shared memory.
+On a GPU, the threads of a warp exchange registers. The simulator has no warps: there, a whole block acts as one, and
+numbers are exchanged through shared memory.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ if SIMULATED:
 
     @cuda.jit(device=True)
     def place():
-        """Number of this thread among those that run as one."""
+        """Index of this thread in its warp."""
         return cuda.threadIdx.x
 
     @cuda.jit(device=True)
     def meet():
-        """Wait for the others; what they wrote can be read then."""
+        """Wait for the other threads, after which their writes are visible."""
         cuda.syncthreads()
 
     @cuda.jit(device=True)
     def read(value, source):
-        """The value that another thread has."""
+        """The value of another thread."""
         box = cuda.shared.array(32, float64)
         cuda.syncthreads()
         box[cuda.threadIdx.x] = value
@@ -35,12 +35,12 @@ if SIMULATED:
 
     @cuda.jit(device=True)
     def read_before(value, distance):
-        """The value of the thread that many before this one; its own where there is none."""
+        """The value of the thread this many before; its own if there is none."""
         return read(value, max(0, cuda.threadIdx.x - distance) if cuda.threadIdx.x >= distance else cuda.threadIdx.x)
 
     @cuda.jit(device=True)
     def votes(flag):
-        """A bit for each thread."""
+        """One bit per thread."""
         box = cuda.shared.array(32, int32)
         cuda.syncthreads()
         box[cuda.threadIdx.x] = flag
@@ -54,25 +54,25 @@ else:
 
     @cuda.jit(device=True, inline=True)
     def place():
-        """Number of this thread among those that run as one."""
+        """Index of this thread in its warp."""
         return int32(cuda.threadIdx.x & 31)
 
     @cuda.jit(device=True, inline=True)
     def meet():
-        """Wait for the others; what they wrote can be read then."""
+        """Wait for the other threads, after which their writes are visible."""
         cuda.syncwarp()
 
     @cuda.jit(device=True, inline=True)
     def read(value, source):
-        """The value that another thread has."""
+        """The value of another thread."""
         return cuda.shfl_sync(_ALL, value, source)
 
     @cuda.jit(device=True, inline=True)
     def read_before(value, distance):
-        """The value of the thread that many before this one; its own where there is none."""
+        """The value of the thread this many before; its own if there is none."""
         return cuda.shfl_up_sync(_ALL, value, distance)
 
     @cuda.jit(device=True, inline=True)
     def votes(flag):
-        """A bit for each thread."""
+        """One bit per thread."""
         return cuda.ballot_sync(_ALL, flag)

@@ -1,7 +1,7 @@
-"""The M step of DCMLDA on a card, and sums over words: a thread for each pair of a word and a topic.
+"""The M step of DCMLDA on a GPU, and sums over words: one thread per pair of a word and a topic.
 
-``levels`` has the documents at each level (word, tokens) and topic, all levels that a word can have one after the other
-from ``level_first``; ``scale`` is the weight of one document.
+``levels`` has the number of documents at each level (word, tokens) and topic; all possible levels of a word are stored
+one after the other from ``level_first``; ``scale`` is the weight of a document.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import math
 
 from numba import cuda, float32
 
-# Words that one thread adds up.
+# Number of words that one thread sums.
 BLOCK = 64
 
 
 @cuda.jit(cache=True)
 def count_types(levels, level_first, scale, types, tokens):
-    """Weight of the documents that have the pair, and of their tokens of it."""
+    """Weight of the documents that have the pair, and of its tokens in them."""
     pair = cuda.grid(1)
     if pair < types.size:
         word, k = pair // types.shape[1], pair % types.shape[1]
@@ -30,7 +30,7 @@ def count_types(levels, level_first, scale, types, tokens):
 
 @cuda.jit(cache=True)
 def solve(levels, level_first, scale, types, tokens, lambdas, max_steps, alpha, slope):
-    """`gibbs_maximise.solve`: ``sum_j tail_j / (alpha + j) = lambdas[k]`` from the ``alpha`` there is."""
+    """`gibbs_maximise.solve`: ``sum_j tail_j / (alpha + j) = lambdas[k]`` starting from ``alpha``."""
     pair = cuda.grid(1)
     if pair < types.size:
         word, k = pair // types.shape[1], pair % types.shape[1]
@@ -62,7 +62,7 @@ def solve(levels, level_first, scale, types, tokens, lambdas, max_steps, alpha, 
 
 @cuda.jit(cache=True)
 def begin(types, scale, alpha):
-    """Where to begin: the first occurrences times a scale for each topic."""
+    """Starting values: the first occurrences times a scale per topic."""
     pair = cuda.grid(1)
     if pair < types.size:
         word, k = pair // types.shape[1], pair % types.shape[1]
@@ -71,7 +71,7 @@ def begin(types, scale, alpha):
 
 @cuda.jit(cache=True)
 def move(types, lambdas, change, alpha, slope, out):
-    """Solutions for lambdas that have changed a little."""
+    """Solutions for slightly changed lambdas."""
     pair = cuda.grid(1)
     if pair < types.size:
         word, k = pair // types.shape[1], pair % types.shape[1]
@@ -95,7 +95,7 @@ def count_draws(beta, lambdas, draws, once, twice):
 
 @cuda.jit(cache=True)
 def give_up(draws, discount, given):
-    """What each pair gives up of its draws."""
+    """The number of draws that each pair gives up."""
     pair = cuda.grid(1)
     if pair < draws.size:
         word, k = pair // draws.shape[1], pair % draws.shape[1]
@@ -104,7 +104,7 @@ def give_up(draws, discount, given):
 
 @cuda.jit(cache=True)
 def count_topics(draws, out):
-    """The number of topics that have each word."""
+    """Number of topics that have each word."""
     word = cuda.grid(1)
     if word < out.size:
         n = 0.0
@@ -131,7 +131,7 @@ def add_background(beta, draws, given, floor, background, lost, last):
 
 @cuda.jit(cache=True)
 def to_table(beta, table):
-    """In single precision, columns filled up with zeros."""
+    """Copy to single precision, with columns padded with zeros."""
     pair = cuda.grid(1)
     if pair < table.size:
         word, k = pair // table.shape[1], pair % table.shape[1]
@@ -140,7 +140,7 @@ def to_table(beta, table):
 
 @cuda.jit(cache=True)
 def log_words(levels, level_first, beta, out):
-    """What each pair adds to the log-likelihood: ``log Gamma(beta + v) / Gamma(beta)`` of a document with v tokens."""
+    """Log-likelihood of each pair: ``log Gamma(beta + v) / Gamma(beta)`` for a document with v tokens, added up."""
     pair = cuda.grid(1)
     if pair < beta.size:
         word, k = pair // beta.shape[1], pair % beta.shape[1]
@@ -174,7 +174,7 @@ def add_tables(left, right, out):
 
 @cuda.jit(cache=True)
 def clear(table):
-    """Zeros everywhere."""
+    """Set to zero."""
     place = cuda.grid(1)
     if place < table.size:
         table[place // table.shape[1], place % table.shape[1]] = 0

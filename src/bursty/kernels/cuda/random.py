@@ -1,6 +1,6 @@
-"""The streams of `bursty.kernels.random`, on a card: the same keys and the same 64 bits for each draw.
+"""The streams of `bursty.kernels.random` on a GPU: the same keys and the same 64 bits for each draw.
 
-A weight is a number of single precision there, so a uniform number takes the upper 24 bits of a draw.
+Weights have single precision there, so that a uniform number uses the upper 24 bits of a draw.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def stream(seed, sweep, document):
 
 @cuda.jit(device=True)
 def single(key, step, draw):
-    """A uniform number of single precision, below 1."""
+    """A uniform number in single precision, below 1."""
     return float32(mix(key + uint64(draw) * step) >> _40) * _SINGLE
 
 

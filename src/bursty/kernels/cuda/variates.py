@@ -1,4 +1,4 @@
-"""Word probabilities of LDA's topics, drawn on a card: a stream of its own for each pair of a word and a topic."""
+"""Word probabilities of the topics of LDA, drawn on a GPU with one stream per pair of a word and a topic."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def log_gamma(shape, key, step):
 
 @cuda.jit(cache=True)
 def draw_gammas(word_topics, beta, least, seed, number, out):
-    """A gamma variate of shape ``word_topics[w, k] + beta[w]`` for each word and topic, ``least`` at least."""
+    """A gamma variate of shape ``word_topics[w, k] + beta[w]`` for each word and topic, at least ``least``."""
     pair = cuda.grid(1)
     if pair < out.size:
         word, k = pair // out.shape[1], pair % out.shape[1]
@@ -46,7 +46,7 @@ def draw_gammas(word_topics, beta, least, seed, number, out):
 
 @cuda.jit(cache=True)
 def scale_to_table(values, factors, table):
-    """``values * factors`` in single precision, columns filled up with zeros."""
+    """``values * factors`` in single precision, with columns padded with zeros."""
     pair = cuda.grid(1)
     if pair < table.size:
         word, k = pair // table.shape[1], pair % table.shape[1]

@@ -10,7 +10,7 @@ that most documents have tells classes apart by differences of frequency that co
 from classes, so that its evidence is worth less; [Rennie2003] puts the same weights on the counts. With v = 1 this is
 the log-probability less the term of the document's length, which urns of equal s all share.
 
-Documents come in pieces (`condensed`), and tables are made of the words that these have: no logarithm is taken of
+Documents come in pieces (`compact_chunks`), and tables are made of the words that these have: no logarithm is taken of
 a word that is not there, and no second table of all words and classes is ever held.
 """
 
@@ -43,7 +43,7 @@ def pieces(counts: sp.csr_array, share: float) -> Array:
     return np.array(bounds)
 
 
-def condensed(counts: sp.csr_array, known: Array, bounds: Array | None = None) -> Iterator[tuple[Array, Chunk]]:
+def compact_chunks(counts: sp.csr_array, known: Array, bounds: Array | None = None) -> Iterator[tuple[Array, Chunk]]:
     """Documents, piece by piece: the known words that a piece has, and its counts of these words only."""
     place = np.where(known, np.int32(-1), np.int32(-2))
     for start, stop in pairwise((pieces(counts, ALONE) if bounds is None else bounds).tolist()):
@@ -52,7 +52,7 @@ def condensed(counts: sp.csr_array, known: Array, bounds: Array | None = None) -
         indptr, indices, values = counts.indptr[start : stop + 1] - begin, counts.indices[cells], counts.data[cells]
         local = np.empty_like(indptr), np.empty_like(indices), np.empty_like(values)
         words = np.empty(min(len(indices), len(known)), dtype=np.int32)
-        kept, n_words = select.condense(indptr, indices, values, place, *local, words)
+        kept, n_words = select.compact_columns(indptr, indices, values, place, *local, words)
         yield words[:n_words], Chunk.from_parts(local[0], local[1][:kept], local[2][:kept], n_words=n_words)
 
 

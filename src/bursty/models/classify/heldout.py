@@ -22,7 +22,7 @@ from bursty.engines import Chunk
 from bursty.families.base import Family, Parameters, Statistics
 from bursty.kernels import random
 from bursty.models.classify.calibration import Fitted, document_features, fit_temperature
-from bursty.models.classify.evidence import condensed
+from bursty.models.classify.evidence import compact_chunks
 from bursty.models.classify.labels import Targets
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.scoring import Model
@@ -128,7 +128,7 @@ class HeldOut:
         self.n_documents = len(order)
         self.truth = sample.targets[order].onehot()
         self.weights = sample.weights[order]
-        parts = condensed(sample.counts, np.ones(len(problem.idf), dtype=bool))
+        parts = compact_chunks(sample.counts, np.ones(len(problem.idf), dtype=bool))
         features = [document_features(chunk, problem.idf[words]) for words, chunk in parts]
         self.features = np.concatenate(features)[order]
 
@@ -201,7 +201,7 @@ class _PulledFold(_Fold):
         super().__init__(problem, sample, rows)
         powers = problem.settings.powers
         known = word_table(problem.layout.everything(self._classes(powers[0])))[:, 0] > 0
-        parts = list(condensed(self.counts, known))
+        parts = list(compact_chunks(self.counts, known))
         words = np.unique(np.concatenate([here for here, _ in parts]))
         self.idf = problem.idf[words]
         self.parts = [(np.searchsorted(words, here), chunk) for here, chunk in parts]

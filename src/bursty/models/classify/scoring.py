@@ -14,7 +14,7 @@ from bursty.engines import Chunk
 from bursty.families.base import Parameters
 from bursty.kernels import gather, threads
 from bursty.models.classify.calibration import Temperature, document_features
-from bursty.models.classify.evidence import TOGETHER, condensed, drop_words, pieces
+from bursty.models.classify.evidence import TOGETHER, compact_chunks, drop_words, pieces
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.settings import Settings
 from bursty.models.classify.transforms import Transform
@@ -41,7 +41,7 @@ class Model:
 
         def work(first: int, last: int) -> None:
             places = bounds[first : last + 1]
-            for rows, (words, chunk) in zip(pairwise(places), condensed(counts, known, places), strict=True):
+            for rows, (words, chunk) in zip(pairwise(places), compact_chunks(counts, known, places), strict=True):
                 result[slice(*rows)] = self._word_sums(words, chunk)
                 lengths[slice(*rows)] = chunk.lengths
                 constants[slice(*rows)] = family.constants(chunk)
@@ -84,7 +84,7 @@ class Scorer:
         scores = self.layout.scores(self.model.log_prob(values, self.known))
         if self.temperature is None or self.idf is None:
             return scores, np.ones(len(scores))
-        parts = condensed(values, self.known)
+        parts = compact_chunks(values, self.known)
         features = [document_features(chunk, self.idf[words]) for words, chunk in parts]
         return scores, self.temperature.of(np.concatenate(features))
 
