@@ -49,9 +49,12 @@ class CodeIndex:
         """Whether ``module.name``, ``Class.member`` or any longer or shorter such chain exists.
 
         A module may be named from any of its packages on (``em``, ``inference.em``, ``bursty.inference.em``), and a
-        lower-case word may stand for an object of the class (``corpus.counts`` for ``Corpus.counts``).
+        lower-case word may stand for an object of the class (``corpus.counts`` for ``Corpus.counts``), and ``model`` for
+        one of any class.
         """
         parts = dotted.split(".")
+        if parts[0] == "model" and len(parts) == 2:
+            return any(parts[1] in kind.members for kinds in self.classes.values() for kind in kinds)
         if parts[0] in self.classes and self._class_has(parts[0], parts[1:]):
             return True
         for length in range(len(parts), 0, -1):

@@ -32,7 +32,6 @@ OTHERS = {
     "csr_array",
     "manifest.json",
     "model.bursty",
-    "model.smoothing_",
     "pre-commit",
     "report.html",
     "scipy.sparse",
@@ -98,6 +97,7 @@ def test_names_exist(page):
         "python -m benchmarks.nothing",
         "benchmarks.nothing",
         "corpus.nothing",
+        "model.nothing_of_ours",
         "BURSTY_NOTHING_" + "AT_ALL",
     ],
 )
@@ -119,6 +119,7 @@ def test_names_that_do_not_exist_are_found(span):
         "estimator.py",
         "samplers/",
         "corpus.counts",
+        "model.labels_",
         "ValueError",
     ],
 )

@@ -22,7 +22,7 @@ OMEGA, ALPHA, MOST = 0.4, 1.3, 3
 def problem_of(x, most=MOST, lam=LAM, held=None, **options):
     csr = sp.csr_array(np.asarray(x, dtype=np.int32))
     held = np.zeros(len(x), dtype=np.uint8) if held is None else held
-    return dpmfs.Problem(csr.indptr.astype(np.int64), csr.indices, csr.data, lam, OMEGA, most, held, **options)
+    return dpmfs.DPMFSData(csr.indptr.astype(np.int64), csr.indices, csr.data, lam, OMEGA, most, held, **options)
 
 
 def state_of(problem, labels, gamma, seed=0, **changes):

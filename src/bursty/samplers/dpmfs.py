@@ -18,11 +18,11 @@ The caller leaves out words that no document has: all sizes here refer to words 
 
 | symbol | name | shape |
 |---|---|---|
-| x | `Problem.counts`, cells in the order of documents | cells |
+| x | `DPMFSData.counts`, cells in the order of documents | cells |
 | z | `State.labels` | D |
 | gamma | `State.chosen` | W |
 | t | `State.tables`: x itself, except in the bursty variant | cells |
-| lambda | `Problem.lam` times `State.scale` | W |
+| lambda | `DPMFSData.lam` times `State.scale` | W |
 | s | `State.burst`: its shares for the chosen words and for the others | 2 |
 """
 
@@ -49,7 +49,7 @@ LOG_BURST = math.log(100.0)
 
 
 @dataclass(frozen=True)
-class Problem:
+class DPMFSData:
     """What a chain is given and never changes.
 
     ``most`` is N, or None if the number of components is unbounded. ``held`` marks documents whose label is known.
@@ -144,11 +144,11 @@ class State:
         """Number of documents of each label."""
         return np.bincount(self.labels)
 
-    def share(self, problem: Problem) -> float:
+    def share(self, problem: DPMFSData) -> float:
         """alpha / N; 0 if the number of components is unbounded."""
         return 0.0 if problem.most is None else self.alpha / problem.most
 
-    def lam(self, problem: Problem) -> Array:
+    def lam(self, problem: DPMFSData) -> Array:
         """lambda of each word."""
         return problem.lam * self.scale
 
@@ -175,7 +175,7 @@ class Sums:
     tables_by_word: Array
 
     @classmethod
-    def of(cls, problem: Problem, state: State, n_components: int) -> Sums:
+    def of(cls, problem: DPMFSData, state: State, n_components: int) -> Sums:
         """Compute the sums, in time proportional to the number of cells."""
         starts, documents, cells = problem.columns
         inside = np.empty(problem.n_documents, dtype=np.int64)
@@ -194,7 +194,7 @@ class Sums:
         return cls(inside, problem.lengths - inside, totals, sums, sizes, word_totals, by_word)
 
 
-def init(problem: Problem, n_components: int, known: Array, seed: int, alpha: float) -> State:
+def init(problem: DPMFSData, n_components: int, known: Array, seed: int, alpha: float) -> State:
     """Assign every document to a random component, and choose one random word ([Yu2010] section 5).
 
     ``known`` has the labels of the documents in ``held``.
@@ -209,7 +209,7 @@ def init(problem: Problem, n_components: int, known: Array, seed: int, alpha: fl
     return State(labels, chosen, tables, math.exp(LOG_BURST) * BURST_SHARES, alpha, 1.0)
 
 
-def flip_words(problem: Problem, state: State, sums: Sums, words: Array, draws: Array, *, gibbs: bool) -> Array:
+def flip_words(problem: DPMFSData, state: State, sums: Sums, words: Array, draws: Array, *, gibbs: bool) -> Array:
     """Flip the indicators of these words and return the new gamma; ``sums`` are kept up to date."""
     starts, documents, _ = problem.columns
     chosen, tally = state.chosen.copy(), np.zeros(len(sums.sizes))
@@ -224,7 +224,7 @@ def flip_words(problem: Problem, state: State, sums: Sums, words: Array, draws: 
     return chosen
 
 
-def length_terms(problem: Problem, burst: Array) -> tuple[Array, Array]:
+def length_terms(problem: DPMFSData, burst: Array) -> tuple[Array, Array]:
     """Log factor of n chosen tokens, and of n others: log n!, plus log Gamma(s) / Gamma(s + n) for a DCM."""
     if not problem.bursty:
         return problem.log_factorial, problem.log_factorial
@@ -244,7 +244,7 @@ class Chosen:
     lam: Array
 
     @classmethod
-    def of(cls, problem: Problem, state: State) -> Chosen:
+    def of(cls, problem: DPMFSData, state: State) -> Chosen:
         """Drop the other words."""
         words = np.flatnonzero(state.chosen)
         slot = np.full(problem.n_words, -1, dtype=np.int32)
@@ -263,7 +263,7 @@ def log_partition(sizes: Array, alpha: float, most: int | None) -> float:
     return float(value + gammaln(alpha) - gammaln(alpha + sizes.sum()))
 
 
-def log_likelihood(problem: Problem, state: State) -> float:
+def log_likelihood(problem: DPMFSData, state: State) -> float:
     """Log-probability of the documents (and t) given gamma and z: [Yu2010] eq. 11."""
     sums = Sums.of(problem, state, int(state.labels.max()) + 1)
     inside_term, outside_term = length_terms(problem, state.burst)
@@ -277,7 +277,7 @@ def log_likelihood(problem: Problem, state: State) -> float:
     return float(total) + log_components(problem, state, sums)
 
 
-def log_components(problem: Problem, state: State, sums: Sums) -> float:
+def log_components(problem: DPMFSData, state: State, sums: Sums) -> float:
     """The part of `log_likelihood` that depends on lambda."""
     starts, documents, _ = problem.columns
     n_inside = int(np.count_nonzero(state.chosen))
@@ -290,7 +290,7 @@ def log_components(problem: Problem, state: State, sums: Sums) -> float:
     )  # fmt: skip
 
 
-def log_joint(problem: Problem, state: State) -> float:
+def log_joint(problem: DPMFSData, state: State) -> float:
     """Log-probability of documents, gamma and the partition (and t)."""
     n_inside = int(np.count_nonzero(state.chosen))
     prior = n_inside * math.log(problem.omega) + (problem.n_words - n_inside) * math.log1p(-problem.omega)

@@ -14,7 +14,7 @@ import numpy as np
 
 from bursty.kernels import dpmfs_labels, dpmfs_splits, random, streams
 from bursty.samplers import dpmfs, dpmfs_draws
-from bursty.samplers.dpmfs import Chosen, Info, Problem, State, Sums
+from bursty.samplers.dpmfs import Chosen, DPMFSData, Info, State, Sums
 
 Array = np.ndarray[Any, Any]
 
@@ -27,7 +27,7 @@ class Steps:
     scans: int = 3
 
 
-def sweep(problem: Problem, state: State, steps: Steps, seed: int, number: int) -> tuple[State, Info]:
+def sweep(problem: DPMFSData, state: State, steps: Steps, seed: int, number: int) -> tuple[State, Info]:
     """Words, splits, labels, hyperparameters; ``number`` is the key of the sweep's random streams."""
     state, words = _draw_words(problem, state, seed, number)
     documents = Chosen.of(problem, state)
@@ -46,7 +46,7 @@ def sweep(problem: Problem, state: State, steps: Steps, seed: int, number: int) 
     return state, Info(words, labels, splits)
 
 
-def _draw_words(problem: Problem, state: State, seed: int, number: int) -> tuple[State, float]:
+def _draw_words(problem: DPMFSData, state: State, seed: int, number: int) -> tuple[State, float]:
     sums = Sums.of(problem, state, int(state.labels.max()) + 1)
     draws = np.empty(problem.n_words)
     random.uniforms(seed, number, streams.WORDS, draws)
@@ -56,7 +56,7 @@ def _draw_words(problem: Problem, state: State, seed: int, number: int) -> tuple
 
 
 def _draw_splits(
-    problem: Problem, state: State, documents: Chosen, steps: Steps, seed: int, number: int
+    problem: DPMFSData, state: State, documents: Chosen, steps: Steps, seed: int, number: int
 ) -> tuple[State, float]:
     if problem.n_documents < 2 or steps.splits == 0:
         return state, 0.0
@@ -72,7 +72,7 @@ def _draw_splits(
     return replace(state, labels=labels), accepted / steps.splits
 
 
-def _draw_labels(problem: Problem, state: State, documents: Chosen, seed: int, number: int) -> tuple[State, float]:
+def _draw_labels(problem: DPMFSData, state: State, documents: Chosen, seed: int, number: int) -> tuple[State, float]:
     labels, start, moves = state.labels.copy(), 0, 0
     lam_total = float(documents.lam.sum())
     while start < problem.n_documents:
@@ -94,7 +94,7 @@ def _draw_labels(problem: Problem, state: State, documents: Chosen, seed: int, n
     return replace(state, labels=labels), moves / problem.n_documents
 
 
-def _draw_scale(problem: Problem, state: State, seed: int, number: int) -> State:
+def _draw_scale(problem: DPMFSData, state: State, seed: int, number: int) -> State:
     """Draw the factor of lambda, with the components integrated out."""
 
     def log_density(scale: float) -> float:

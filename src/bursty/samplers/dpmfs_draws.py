@@ -15,7 +15,7 @@ from bursty.samplers.dpmfs import (
     BURST_SHARES,
     LOG_BURST,
     Chosen,
-    Problem,
+    DPMFSData,
     State,
     Sums,
     log_partition,
@@ -41,7 +41,7 @@ def draw_components(chosen: Chosen, labels: Array, n_components: int, seed: int,
     return log_eta, drawn
 
 
-def draw_noise(problem: Problem, state: State, word_totals: Array, seed: int, number: int) -> Array:
+def draw_noise(problem: DPMFSData, state: State, word_totals: Array, seed: int, number: int) -> Array:
     """Draw log-probabilities of the words that are not chosen, which all documents share ([Yu2010] eq. 16)."""
     log_eta = np.zeros(problem.n_words)
     noise = np.flatnonzero(state.chosen == 0)
@@ -52,7 +52,7 @@ def draw_noise(problem: Problem, state: State, word_totals: Array, seed: int, nu
 
 
 def draw_bursts(
-    problem: Problem, state: State, log_eta: Array, log_noise: Array, slot: Array, seed: int, number: int
+    problem: DPMFSData, state: State, log_eta: Array, log_noise: Array, slot: Array, seed: int, number: int
 ) -> State:
     """Draw t of every cell given the probabilities of the components, then s given t."""
     tables = np.empty_like(problem.counts)
@@ -94,7 +94,7 @@ def generator(seed: int, number: int, purpose: str) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=np.array([seed, number], dtype=np.uint64), counter=counter))
 
 
-def draw_alpha(problem: Problem, state: State, seed: int, number: int) -> State:
+def draw_alpha(problem: DPMFSData, state: State, seed: int, number: int) -> State:
     """Draw alpha given the partition, with an exponential prior of mean ``alpha_mean``."""
     sizes = state.sizes[state.sizes > 0]
 

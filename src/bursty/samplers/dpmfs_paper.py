@@ -15,7 +15,7 @@ from scipy.special import gammaln
 
 from bursty.kernels import dpmfs_labels, random, streams, variates
 from bursty.samplers import dpmfs, dpmfs_draws
-from bursty.samplers.dpmfs import Chosen, Info, Problem, State, Sums
+from bursty.samplers.dpmfs import Chosen, DPMFSData, Info, State, Sums
 
 Array = np.ndarray[Any, Any]
 
@@ -28,7 +28,7 @@ class Steps:
     labels: int = 5
 
 
-def sweep(problem: Problem, state: State, steps: Steps, seed: int, number: int) -> tuple[State, Info]:
+def sweep(problem: DPMFSData, state: State, steps: Steps, seed: int, number: int) -> tuple[State, Info]:
     """One iteration; ``number`` is the key of its random streams."""
     assert problem.most is not None
     n_components = problem.most
@@ -61,7 +61,7 @@ def sweep(problem: Problem, state: State, steps: Steps, seed: int, number: int) 
 
 
 def draw_scale(
-    problem: Problem,
+    problem: DPMFSData,
     state: State,
     documents: Chosen,
     log_eta: Array,

@@ -34,14 +34,14 @@ from bursty.models.classify import explain as explaining
 from bursty.models.classify import priors
 from bursty.models.classify.calibration import Temperature
 from bursty.models.classify.evidence import drop_words
-from bursty.models.classify.heldout import LEAST_HELD_OUT, HeldOut, Problem, Sample, parameters
+from bursty.models.classify.heldout import LEAST_HELD_OUT, HeldOut, Sample, SearchSetup, parameters
 from bursty.models.classify.labels import Targets, check_targets, labelled
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.presets import preset
 from bursty.models.classify.scoring import Model, Scorer, score
-from bursty.models.classify.seen import Seen, see
 from bursty.models.classify.settings import HiddenParameter, Settings, holds_integers
 from bursty.models.classify.smoothing import Constant, Shrinkage, Smoothing
+from bursty.models.classify.training import TrainingSummary, summarize_training
 from bursty.models.classify.transforms import Transform
 from bursty.storage.schema import Mismatch, floats, integers, items, maybe, part, storable
 from bursty.validation import check_weights, warn_empty
@@ -66,7 +66,7 @@ def _check_groups(model: BayesClassifier, sizes: dict[str, int]) -> None:
     class_count_=floats("C", low=0),
     class_log_prior_=items("C"),
     _layout=part(Layout),
-    _seen=part(Seen, C="C"),
+    _seen=part(TrainingSummary, C="C"),
     _transform=part(Transform),
     _idf=floats("n_words"),
     _document_frequency=integers("n_words", low=0),
@@ -260,14 +260,14 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         """Forget everything."""
         self.classes_ = targets.classes
         self._layout = Layout(settings.complement, targets.multilabel)
-        self._seen: Seen | None = None
+        self._seen: TrainingSummary | None = None
 
     def _absorb(self, settings: Settings, documents: Documents, targets: Targets, weights: Array) -> None:
         """Add the statistics of some documents."""
         warn_empty(documents.n_empty, stacklevel=4)
         columns = documents.offsets, documents.split(targets), documents.split(weights)
         first = 0 if self._seen is None else self._seen.n_documents
-        seen = documents.sum(see, *columns, settings=settings, transform=self._transform, first=first)
+        seen = documents.sum(summarize_training, *columns, settings=settings, transform=self._transform, first=first)
         self._seen = seen if self._seen is None else self._seen + seen
 
     def _finish(self, settings: Settings) -> Self:
@@ -289,11 +289,11 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
             print(f"bursty: {self.smoothing_}, {self.temperature_}", file=sys.stderr)
         return self
 
-    def _learn(self, settings: Settings, seen: Seen, sample: Sample) -> None:
+    def _learn(self, settings: Settings, seen: TrainingSummary, sample: Sample) -> None:
         """Smoothing, temperature and prior: what is best for documents held out."""
         offset = priors.to_offset(self.class_log_prior_, self._layout)
         direction = priors.learnable(settings.class_prior, offset, self.class_count_, self._layout)
-        problem = Problem(settings, self._layout, seen.stats, seen.documents, offset, direction, seen.idf)
+        problem = SearchSetup(settings, self._layout, seen.stats, seen.documents, offset, direction, seen.idf)
         held_out = HeldOut(problem, replace(sample, counts=self._transform(sample.counts)), float(seen.n_documents))
         if held_out.n_documents < LEAST_HELD_OUT:
             return

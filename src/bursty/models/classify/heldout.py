@@ -27,7 +27,7 @@ from bursty.models.classify.labels import Targets
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.scoring import Model
 from bursty.models.classify.settings import Settings
-from bursty.models.classify.smoothing import Constant, Shrinkage, Smoothing, Urns, fit_groups, group_totals
+from bursty.models.classify.smoothing import Constant, Shrinkage, ShrinkageParts, Smoothing, fit_groups, group_totals
 from bursty.models.classify.sums import Classes, summarize, word_table
 from bursty.storage.schema import Mismatch, floats, integers, part, storable
 from bursty.validation import check_counts
@@ -99,7 +99,7 @@ def scrambled(numbers: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Problem:
+class SearchSetup:
     """What does not change in the search: the model, what was seen of the documents, and priors."""
 
     settings: Settings
@@ -119,7 +119,7 @@ class Problem:
 class HeldOut:
     """The scores of held-out documents, for any smoothing."""
 
-    def __init__(self, problem: Problem, sample: Sample, n_documents: float) -> None:
+    def __init__(self, problem: SearchSetup, sample: Sample, n_documents: float) -> None:
         self.problem = problem
         rows = [_with_class(problem, sample, fold) for fold in sample.folds(n_documents)]
         kind = _PulledFold if problem.settings.smoothing == "shrink" else _Fold
@@ -168,14 +168,14 @@ def parameters(
     column = settings.powers.index(smoothing.power)
     classes = Classes(stats, column)
     if isinstance(smoothing, Shrinkage):
-        return Urns.learn(settings.family, layout, classes, documents[column]).parameters(smoothing)
+        return ShrinkageParts.learn(settings.family, layout, classes, documents[column]).parameters(smoothing)
     return fit_groups(settings.family, layout, classes, smoothing.epsilon)
 
 
 class _Fold:
     """Documents held out, and the models of all others."""
 
-    def __init__(self, problem: Problem, sample: Sample, rows: Array) -> None:
+    def __init__(self, problem: SearchSetup, sample: Sample, rows: Array) -> None:
         self.problem = problem
         self.counts, targets = sample.counts[rows], sample.targets[rows]
         weights = discounts(self.counts, sample.weights[rows], problem.settings.powers)
@@ -197,7 +197,7 @@ class _Fold:
 class _PulledFold(_Fold):
     """The same for `Shrinkage`: urns are learned once for each power and then mixed, statistics are let go of."""
 
-    def __init__(self, problem: Problem, sample: Sample, rows: Array) -> None:
+    def __init__(self, problem: SearchSetup, sample: Sample, rows: Array) -> None:
         super().__init__(problem, sample, rows)
         powers = problem.settings.powers
         known = word_table(problem.layout.everything(self._classes(powers[0])))[:, 0] > 0
@@ -209,7 +209,7 @@ class _PulledFold(_Fold):
         family = problem.family
         totals = None if family.prior is None else group_totals(family, problem.layout, self._classes(powers[0]))
         self.urns = {
-            power: Urns.learn(family, problem.layout, self._classes(power), documents, words, totals)
+            power: ShrinkageParts.learn(family, problem.layout, self._classes(power), documents, words, totals)
             for power, documents in zip(powers, self.documents, strict=True)
         }
         del self.held_out
@@ -230,7 +230,7 @@ def discounts(counts: sp.csr_array, weights: Array, powers: Sequence[float]) -> 
     return np.stack([weights * lengths**-power for power in powers], axis=1)
 
 
-def _with_class(problem: Problem, sample: Sample, rows: Array) -> Array:
+def _with_class(problem: SearchSetup, sample: Sample, rows: Array) -> Array:
     """The rows of a fold whose every class keeps some document when the fold is held out."""
     targets = sample.targets[rows]
     n_classes, weights = len(targets.classes), sample.weights[rows]

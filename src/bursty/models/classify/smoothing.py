@@ -76,7 +76,7 @@ Smoothing = Constant | Shrinkage
 
 
 @dataclass(frozen=True)
-class Urns:
+class ShrinkageParts:
     """What `Shrinkage` mixes: word probabilities of the groups and of the corpus, and the mean of s."""
 
     family: Family[Any, Any]
@@ -94,7 +94,7 @@ class Urns:
         documents: Array,
         words: Array | None = None,
         totals: Array | None = None,
-    ) -> Urns:
+    ) -> ShrinkageParts:
         """Maximum likelihood of the groups and of the corpus, but for s where the family has a prior.
 
         Parameters

@@ -12,7 +12,7 @@ from bursty.inference.runs import Trace
 from bursty.inference.stopping import Rule, SamePartition
 from bursty.metrics import effective_sample_size, r_hat
 from bursty.samplers import dpmfs, dpmfs_collapsed, dpmfs_paper
-from bursty.samplers.dpmfs import Info, Problem, State
+from bursty.samplers.dpmfs import DPMFSData, Info, State
 from bursty.storage.schema import Mismatch, index, part, whole
 
 Array = np.ndarray[Any, Any]
@@ -61,7 +61,7 @@ class Window:
 class Chain:
     """A chain as far as it has run."""
 
-    problem: Problem
+    problem: DPMFSData
     plan: Plan
     sweep: Sweep
     seed: int
@@ -133,7 +133,7 @@ class Chain:
         return {**own, **traces, "window": [list(window.samples), window.inclusion, window.n_sweeps]}
 
     @classmethod
-    def resumed(cls, model: Any, problem: Problem, plan: Plan, standing: Mapping[str, Any]) -> Chain:
+    def resumed(cls, model: Any, problem: DPMFSData, plan: Plan, standing: Mapping[str, Any]) -> Chain:
         """The chain that stood so."""
         n_labels = max(problem.n_documents, problem.most or 0)
         sizes = {"n_words": problem.n_words, "documents": problem.n_documents, "labels": n_labels}
@@ -153,7 +153,7 @@ class Chain:
         return cls(problem, plan, make_sweep(model, problem, standing["seed"]), **own)
 
 
-def make_sweep(model: Any, problem: Problem, seed: int) -> Sweep:
+def make_sweep(model: Any, problem: DPMFSData, seed: int) -> Sweep:
     """The sweep of the model's sampler."""
     if model.sampler == "paper":
         steps = dpmfs_paper.Steps(int(model.word_steps), int(model.label_steps))
@@ -162,7 +162,7 @@ def make_sweep(model: Any, problem: Problem, seed: int) -> Sweep:
     return lambda state, number: dpmfs_collapsed.sweep(problem, state, splits, seed, number)
 
 
-def start(model: Any, problem: Problem, plan: Plan, known: Array | None, rng: np.random.Generator) -> Chain:
+def start(model: Any, problem: DPMFSData, plan: Plan, known: Array | None, rng: np.random.Generator) -> Chain:
     """The paper's start: labels at random among N; for the collapsed sampler all in one cluster. One word chosen."""
     seed = int(rng.integers(2**62))
     n_components = problem.most if model.sampler == "paper" and problem.most is not None else 1

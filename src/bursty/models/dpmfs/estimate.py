@@ -12,7 +12,7 @@ from bursty.families.dcm import DCMFamily, DCMParameters
 from bursty.kernels import dpmfs_labels, select
 from bursty.metrics import best_partition
 from bursty.models.dpmfs.chains import Chain, most_frequent
-from bursty.samplers.dpmfs import Problem
+from bursty.samplers.dpmfs import DPMFSData
 from bursty.storage.schema import floats, integers, storable
 
 Array = np.ndarray[Any, Any]
@@ -63,7 +63,7 @@ def rename(labels: Array, known: Array | None) -> Array:
 
 
 def make_components(
-    problem: Problem, tables: Array, burst: float, scale: float, share: float,
+    problem: DPMFSData, tables: Array, burst: float, scale: float, share: float,
     labels: Array, discriminative: Array, columns: Array, n_columns: int,
 ) -> Components:  # fmt: skip
     """The urns of a partition.

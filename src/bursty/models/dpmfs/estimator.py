@@ -23,7 +23,7 @@ from bursty.models.dpmfs import estimate
 from bursty.models.dpmfs.chains import Chain, Plan
 from bursty.models.dpmfs.settings import Settings, check_lam, check_settings, make_problem
 from bursty.progress import progress
-from bursty.samplers.dpmfs import Problem
+from bursty.samplers.dpmfs import DPMFSData
 from bursty.storage.schema import flags, floats, index, integers, items, maybe, number, part, size, storable
 
 Array = np.ndarray[Any, Any]
@@ -273,7 +273,7 @@ class DPMFS(ClusterReading):
         """What `top_words` ranks by: clusters x words, with minus infinity for words that are not discriminative."""
         return np.where(self.discriminative_, super().word_scores(by), -np.inf)
 
-    def _run(self, problem: Problem, known: Array | None, plan: Plan, writer: CheckpointWriter) -> Outcome[Chain]:
+    def _run(self, problem: DPMFSData, known: Array | None, plan: Plan, writer: CheckpointWriter) -> Outcome[Chain]:
         n_chains = int(self.n_chains)
         with progress("clusters and words", plan.n_iter * n_chains, bool(self.verbose)) as report:
 
@@ -288,7 +288,7 @@ class DPMFS(ClusterReading):
 
     def _finish(
         self,
-        problem: Problem,
+        problem: DPMFSData,
         settings: Settings,
         chains: list[Chain],
         known: Array | None,

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from bursty.estimator import check_number, check_range, check_whole
 from bursty.families import FAMILIES, Family, FamilyEstimator, get_family
-from bursty.samplers.dpmfs import Problem
+from bursty.samplers.dpmfs import DPMFSData
 from bursty.storage.limits import check_memory
 
 Array = np.ndarray[Any, Any]
@@ -95,12 +95,12 @@ def _schedule(model: Any) -> tuple[int, int]:
 
 def make_problem(
     model: Any, settings: Settings, counts: sp.csr_array, known: Array | None, lam: Array | None
-) -> Problem:
+) -> DPMFSData:
     """The sampler's problem for the words that occur; ``known`` has -1 for documents without a label."""
     n_documents, n_words = counts.shape
     _check_counts(counts, settings)
     held = np.zeros(n_documents, dtype=np.uint8) if known is None else (known >= 0).astype(np.uint8)
-    return Problem(
+    return DPMFSData(
         indptr=counts.indptr.astype(np.int64),
         words=counts.indices.astype(np.int32),
         counts=counts.data.astype(np.int32),

@@ -29,7 +29,7 @@ _CELLS = 2**17
     sample=maybe(part(Sample, C="C")),
 )
 @dataclass(frozen=True)
-class Seen:
+class TrainingSummary:
     """What is kept of the documents that were learned from; of two batches it adds.
 
     Attributes
@@ -55,7 +55,7 @@ class Seen:
             object.__setattr__(self, "stats", of_tables(list(self.stats.values())))
             object.__setattr__(self, "documents", np.stack(list(self.documents.values())))
 
-    def __add__(self, other: Seen) -> Self:
+    def __add__(self, other: TrainingSummary) -> Self:
         return type(self)(
             self.n_documents + other.n_documents,
             self.document_frequency + other.document_frequency,
@@ -70,15 +70,15 @@ class Seen:
         return np.log((1.0 + self.n_documents) / (1.0 + self.document_frequency))
 
 
-def see(
+def summarize_training(
     chunk: Chunk, offset: int, targets: Targets, weights: Array, settings: Settings, transform: Transform, first: int
-) -> Seen:
+) -> TrainingSummary:
     """Learn from a chunk, whose first document is number ``first + offset`` of the stream."""
     sample = Sample.of(chunk.counts, targets, weights, first + offset) if settings.learns else None
     values = transform(chunk.counts)
     discounted = discounts(values, weights, settings.powers)
     stats = summarize(settings.family, values, targets, discounted)
-    return Seen(chunk.n_documents, _document_frequency(chunk), stats, targets.weights_of(discounted), sample)
+    return TrainingSummary(chunk.n_documents, _document_frequency(chunk), stats, targets.weights_of(discounted), sample)
 
 
 def _document_frequency(chunk: Chunk) -> Array:
