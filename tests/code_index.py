@@ -48,9 +48,9 @@ class CodeIndex:
     def has(self, dotted: str) -> bool:
         """Whether ``module.name``, ``Class.member`` or any longer or shorter such chain exists.
 
-        A module may be named from any of its packages on (``em``, ``inference.em``, ``bursty.inference.em``), and a
-        lower-case word may stand for an object of the class (``corpus.counts`` for ``Corpus.counts``), and ``model`` for
-        one of any class.
+        A module may be named from any of its packages on (``em``, ``inference.em``, ``bursty.inference.em``). A
+        lower-case word may stand for an object of the class (``corpus.counts`` for ``Corpus.counts``), and ``model``
+        for one of any.
         """
         parts = dotted.split(".")
         if parts[0] == "model" and len(parts) == 2:
