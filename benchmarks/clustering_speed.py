@@ -27,7 +27,7 @@ def dcm_against_edcm(rounds=9):
     rows = []
     for name, k in (("classic400", 3), ("nips391", 9)):
         corpus = datasets.load(name)
-        models = {f: Mixture(k, family=f, init="perturb", smoothing=0.0, random_state=0) for f in ("edcm", "dcm")}
+        models = {f: Mixture.from_paper("elkan2006", k, family=f, random_state=0) for f in ("edcm", "dcm")}
         times = side_by_side({f: partial(model.fit, corpus) for f, model in models.items()}, rounds)
         rows.append((name, 1e3 * times["edcm"], 1e3 * times["dcm"], times["dcm"] / times["edcm"], "<= 3"))
     table("Clustering to convergence", rows, ("corpus", "EDCM ms", "DCM ms", "DCM / EDCM", "goal"))
@@ -117,7 +117,7 @@ def memory(counts, k=20):
     tracemalloc.start()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        Mixture(k, init="perturb", random_state=0, max_iter=2, smoothing=0.0).fit(counts)
+        Mixture.from_paper("elkan2006", k, random_state=0, max_iter=2).fit(counts)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     rows = [(data / 2**20, one_table / 2**20, peak / 2**20, (peak - data) / one_table)]
