@@ -158,7 +158,7 @@ _ENTRIES = (
         8817,
         "company web pages in 12 top-level industry sectors, stemmed words",
         "texts:load_industry_sector",
-        note="stands in for Industry Sector (9,555 documents, 104 classes), which could not be had",
+        note="stands in for Industry Sector (9,555 documents, 104 classes), which is not available",
     ),
     Entry(
         "sp500",
