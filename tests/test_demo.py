@@ -25,7 +25,7 @@ def test_demo_tells_its_story_and_names_its_reports(few_speeches, tmp_path, caps
     out = " ".join(capsys.readouterr().out.split())
     assert "40 State of the Union addresses" in out
     assert re.search(r"Best: E?DCM, with \d+% lower perplexity", out)
-    assert "found by EM with annealing" in out
+    assert "clusters of speeches, found by EM" in out
     assert "found by DCMLDA" in out
     assert "Largest decline:" in out
     for name in ("clusters", "topics"):

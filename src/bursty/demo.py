@@ -146,7 +146,7 @@ def content_words(corpus: Corpus) -> Corpus:
 
 def find_topics(corpus: Corpus, console: Console) -> DCMLDA:
     """Fit topics, and print their words and their shares over time."""
-    model = DCMLDA(N_TOPICS, n_iter=100, tol=3e-3, random_state=SEED, verbose=1).fit(corpus)
+    model = DCMLDA(N_TOPICS, n_iter=300, tol=3e-3, random_state=SEED, verbose=1).fit(corpus)
     years = corpus.metadata.get("year")
     words = model.top_words(6) if corpus.has_words else [["(no names)"]] * N_TOPICS
     table = Table(title=f"{N_TOPICS} topics, found by DCMLDA", title_justify="left")

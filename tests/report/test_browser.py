@@ -199,14 +199,14 @@ def test_slider_ranks_words_by_relevance(browser, pages, topics):
     def words():
         return page.run("return charts['topic-words'].view.data('words').map(row => row.word)")
 
-    assert words()[:3] == topics.top_words(3)[k]
+    assert words()[:3] == topics.top_words(3, by="relevance")[k]
     slider = page.find("#relevance")
     slider.send_keys(Keys.HOME)
     assert page.find("#relevance-value").text == "0.0"
-    page.until(lambda: set(words()[:5]) == set(topics.top_words(5, weight=0.0)[k]))
+    page.until(lambda: set(words()[:5]) == set(topics.top_words(5, "relevance", 0.0)[k]))
     slider.send_keys(Keys.END)
     assert page.find("#relevance-value").text == "1.0"
-    page.until(lambda: words()[:5] == topics.top_words(5, weight=1.0)[k])
+    page.until(lambda: words()[:5] == topics.top_words(5, "relevance", 1.0)[k])
     page.find("#topic-facts .chips button").click()
     assert page.find("#topic").get_attribute("value") != "1"
     assert page.complaints() == []
@@ -272,7 +272,7 @@ def test_twenty_thousand_documents(browser, tmp_path):
     counts = rng.poisson(0.3, (20_000, 30))
     counts[:, 0] += 1
     corpus = Corpus(counts, [f"word{i}" for i in range(30)], ids=[f"document {i}" for i in range(20_000)])
-    model = Mixture(2, init="perturb", max_iter=3, tol=1e-2, random_state=0).fit(corpus)
+    model = Mixture.from_paper("elkan2006", 2, max_iter=3, tol=1e-2, random_state=0).fit(corpus)
     page = Page(browser, report.write(tmp_path / "big.html", model, corpus))
     page.open("documents")
     assert page.find("#table-status").text == "1 to 25 of 20,000 documents"
