@@ -20,7 +20,17 @@ BATCH_ROWS = 1_000
 BATCH_BYTES = 2**24
 # Maximum size of a page header in bytes, including statistics.
 _HEADER = 2**16
-_DAMAGE = (OSError, ValueError, KeyError, IndexError, TypeError, OverflowError, MemoryError, struct.error)
+_DAMAGE = (
+    AttributeError,
+    OSError,
+    ValueError,
+    KeyError,
+    IndexError,
+    TypeError,
+    OverflowError,
+    MemoryError,
+    struct.error,
+)
 
 
 def parquet_records(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -37,7 +47,7 @@ def parquet_records(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
             names = [metadata.schema.column(number).path for number in range(metadata.num_columns)]
             if len({name.split(".")[0] for name in names}) < len(metadata.schema.to_arrow_schema().names):
                 raise ValueError("it has two columns of the same name")
-        _count_pages(stream, metadata, budget)
+        _count_pages(stream, budget)
         with _damage_named(source.name):
             texts = [name for number, name in enumerate(names) if _is_text(metadata.schema.column(number))]
             file = parquet.ParquetFile(stream, metadata=metadata, read_dictionary=texts, **limits)
@@ -85,21 +95,25 @@ def _is_text(column: Any) -> bool:
     return column.physical_type == "BYTE_ARRAY" and column.logical_type.type in ("STRING", "NONE")
 
 
-def _count_pages(stream: IO[bytes], metadata: Any, budget: Budget) -> None:
-    """Count the sizes in all page headers against the budget: their bytes, and eight per value."""
-    for group in range(metadata.num_row_groups):
-        for number in range(metadata.num_columns):
+def _count_pages(stream: IO[bytes], budget: Budget) -> None:
+    """Spend what the headers of all pages claim: their bytes, and eight for each value.
+
+    The places of pages are read from the file: to ask Arrow for the columns of a damaged one can end the process.
+    """
+    with _damage_named(budget.name):
+        stream.seek(-8, 2)
+        length = int.from_bytes(stream.read(4), "little")
+        stream.seek(-8 - length, 2)
+        chunks = [chunk[3] for group in _Compact(stream.read(length)).struct()[4] for chunk in group[1]]
+        places = [(min(chunk[9], chunk.get(11) or chunk[9]), chunk[7]) for chunk in chunks]
+    for position, n_bytes in places:
+        budget.spend(_HEADER // 64)
+        end = position + n_bytes
+        while position < end:
             with _damage_named(budget.name):
-                column = metadata.row_group(group).column(number)
-                first, position = column.dictionary_page_offset, column.data_page_offset
-                position = first if first is not None and 0 < first < position else position
-                end = position + column.total_compressed_size
-            budget.spend(_HEADER // 64)
-            while position < end:
-                with _damage_named(budget.name):
-                    n_bytes, n_values, length = _page(stream, position)
-                budget.spend(n_bytes + 8 * n_values)
-                position += length
+                n_unpacked, n_values, length = _page(stream, position)
+            budget.spend(n_unpacked + 8 * n_values)
+            position += length
 
 
 def _page(stream: IO[bytes], position: int) -> tuple[int, int, int]:
@@ -122,7 +136,7 @@ class _Compact:
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
         """Values by field number."""
-        if depth > 8:
+        if depth > 16:
             raise ValueError("the header of a page is nested too deeply")
         fields: dict[int, Any] = {}
         number = 0
