@@ -174,7 +174,7 @@ def test_saved_and_loaded(model, corpus, tmp_path):
 def test_a_file_whose_family_is_not_defined_is_refused(corpus, tmp_path, monkeypatch):
     path = bursty.save(Poisson().fit(corpus), tmp_path / "model")
     monkeypatch.delitem(schema._BY_NAME, "Poisson")
-    with pytest.raises(ValueError, match=r"'Poisson'.* does not know"):
+    with pytest.raises(ValueError, match=r"'Poisson'.* is unknown"):
         bursty.load(path)
 
 
@@ -210,7 +210,7 @@ def test_reports(family, corpus, tmp_path):
     title = FAMILIES[family]._family.title
     mixture = Mixture(2, family=family, random_state=0).fit(corpus)
     classifier = BayesClassifier(family, smoothing=0.5).fit(corpus, corpus.labels)
-    for model, sentence in ((mixture, f"with {title} components"), (classifier, f"one {title} a class")):
+    for model, sentence in ((mixture, f"with {title} components"), (classifier, f"one {title} per class")):
         page = report.write(tmp_path / "page.html", model, corpus)
         text = (tmp_path / "page.html" if page is None else page).read_text(encoding="utf-8")
         assert sentence in text
