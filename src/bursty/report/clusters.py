@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from bursty.families import family_of
+from bursty.families.bursts import Burstiness, burstiness
 from bursty.metrics import normalized_mutual_information
 from bursty.report import charts, documents, excerpts
 from bursty.report.charts import Chart
 from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import add_lookup, lookup, vocabulary
 from bursty.report.source import Source
-from bursty.report.text import percent
+from bursty.report.text import percent, repeats_sentence
 
 Array = np.ndarray[Any, Any]
 
@@ -65,6 +66,12 @@ class Clusters:
         """Number of tokens of each word in each cluster."""
         assert self.source.corpus is not None
         return np.asarray((documents.members(self.codes) @ self.source.corpus.counts).todense())
+
+    @cached_property
+    def bursts(self) -> Burstiness:
+        """How bursty the documents of each cluster are."""
+        assert self.source.corpus is not None
+        return burstiness(self.source.corpus, self.codes)
 
     def scores(self, by: str) -> Array | None:
         """Scores of words, clusters x words: those of the model, or from the tokens of the documents."""
@@ -260,12 +267,13 @@ def _facts(clusters: Clusters, k: int, rows: Array) -> list[tuple[str, str]]:
         part = source.corpus.counts[rows]
         if part.nnz:
             facts.append(("Burstiness", f"{part.data.sum() / part.nnz:.2f} tokens per distinct word of a document"))
-    family = family_of(source.model)
-    if family is not None and family.has_s and not hasattr(source.model, "discriminative_"):
-        s = float(np.asarray(source.model.components_)[clusters.names[k]].sum())
-        facts.append(("s", f"{s:,.0f} (the smaller, the burstier)"))
+            facts.append(("Repeats", repeats_sentence(clusters.bursts, k)))
     for name, values in source.groupings.items():
-        if values.dtype.kind in "iuf" and np.isfinite(values[rows].astype(np.float64)).all():
+        if values.dtype.kind == "M" and not np.isnat(values[rows]).all():
+            known = np.sort(values[rows][~np.isnat(values[rows])])
+            low, high = (str(known[int(share * (len(known) - 1))]) for share in (0.1, 0.9))
+            facts.append((name.capitalize(), f"mostly {low} to {high}" if low < high else low))
+        elif values.dtype.kind in "iuf" and np.isfinite(values[rows].astype(np.float64)).all():
             low, high = np.quantile(values[rows].astype(np.float64), [0.1, 0.9], method="nearest")
             facts.append((name.capitalize(), f"mostly {low:g} to {high:g}" if low < high else f"{low:g}"))
     return facts

@@ -53,6 +53,14 @@ def percent(share: float) -> str:
     return f"{share:.0%}" if share >= 0.0995 or share == 0 else f"{share:.1%}"
 
 
+def repeats_sentence(bursts: Any, k: int) -> str:
+    """What burstiness means for the words of a group."""
+    again, plain = float(bursts.again[k]), float(bursts.again_by_chance[k])
+    if not np.isfinite(again):
+        return "no word could be repeated"
+    return f"a word used once in a document is used again with probability {again:.0%} (by chance {plain:.0%})"
+
+
 def value(number: Any) -> str:
     """A value of any type as text, for a table of facts."""
     if isinstance(number, bool | np.bool_ | str) or number is None:

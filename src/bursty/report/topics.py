@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bursty.corpus.times import bin_times
+from bursty.families.bursts import Burstiness
 from bursty.models.topics_reading import group_means
 from bursty.plot.topics import running_mean
 from bursty.report import charts, documents, excerpts
@@ -14,7 +15,7 @@ from bursty.report.charts import Chart
 from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import add_lookup, lookup, vocabulary
 from bursty.report.source import Source
-from bursty.report.text import clean, numbers, percent
+from bursty.report.text import clean, numbers, percent, repeats_sentence
 
 Array = np.ndarray[Any, Any]
 
@@ -35,11 +36,12 @@ def topic_content(source: Source) -> Content:
     if corpus is not None and (len(corpus) != len(mixtures) or model.fitted_on(corpus) is False):
         mixtures = model.transform(corpus)
     prevalence, titles = mixtures.mean(axis=0), _titles(source)
+    bursts = model.burstiness() if hasattr(model, "burstiness") else None
     content = Content(
         title=f"{len(titles)} topics in {len(mixtures):,} documents",
         lead=f"Found by {type(model).__name__}. Every document is a mixture of topics; "
         f"the largest topic has {percent(prevalence.max())} of a document on average.",
-        tiles=_tiles(source, mixtures),
+        tiles=_tiles(mixtures, bursts),
         panels=[],
     )
     caption = "Mean share of each topic in a document."
@@ -53,7 +55,7 @@ def topic_content(source: Source) -> Content:
     names = source.document_names(len(mixtures))
     notes = [f"{share:.0%} of this topic" for share in mixtures.max(axis=1)]
     content.charts["map"] = documents.document_map(_places(source, mixtures), main, titles, names, notes)
-    _add_topics(content, source, titles, mixtures)
+    _add_topics(content, source, titles, mixtures, bursts)
     _add_trends(content, source, mixtures, titles)
     columns = [
         documents.code_column("Main topic", titles, main),
@@ -74,20 +76,22 @@ def _titles(source: Source) -> list[str]:
     return [f"{i + 1}: " + ", ".join(str(source.words[w]) for w in row) for i, row in enumerate(best)]
 
 
-def _tiles(source: Source, mixtures: Array) -> list[tuple[str, str]]:
-    model = source.model
+def _tiles(mixtures: Array, bursts: Burstiness | None) -> list[tuple[str, str]]:
     entropy = -np.sum(mixtures * np.log(np.maximum(mixtures, 1e-300)), axis=1)
     tiles = [
         ("documents", f"{len(mixtures):,}"),
         ("topics", str(mixtures.shape[1])),
         ("topics in a typical document", f"{np.exp(np.median(entropy)):.1f}"),
     ]
-    if hasattr(model, "s_"):
-        tiles.append(("median s of a topic (small is bursty)", f"{np.median(model.s_):,.0f}"))
+    if bursts is not None:
+        again, plain = np.nanmedian(bursts.again), np.nanmedian(bursts.again_by_chance)
+        tiles.append(("of words used once are used again", f"{again:.0%} (by chance {plain:.0%})"))
     return tiles
 
 
-def _add_topics(content: Content, source: Source, titles: list[str], mixtures: Array) -> None:
+def _add_topics(
+    content: Content, source: Source, titles: list[str], mixtures: Array, bursts: Burstiness | None
+) -> None:
     """Data of each topic: words for all positions of the slider, similar topics, top documents."""
     model = source.model
     p = model.components_
@@ -111,7 +115,7 @@ def _add_topics(content: Content, source: Source, titles: list[str], mixtures: A
                 ],
                 "alike": [[int(j), percent(float(near[k, j]))] for j in alike],
                 "share": percent(float(mixtures[:, k].mean())),
-                "s": f"{model.s_[k]:,.0f}" if hasattr(model, "s_") else None,
+                "bursts": None if bursts is None else repeats_sentence(bursts, k),
             }
         )
     content.data["topics"] = topics

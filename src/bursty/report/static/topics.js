@@ -19,7 +19,7 @@ function startTopics() {
   const fill = () => refill("topic-words");
   const facts = () => {
     const topic = topics[Number(select.value)];
-    const parts = [make("p", {}, make("strong", {}, topic.share), " of a document on average", topic.s ? `; s = ${topic.s} (small is bursty)` : "")];
+    const parts = [make("p", {}, make("strong", {}, topic.share), " of a document on average", topic.bursts ? `; ${topic.bursts}` : "")];
     if (topic.alike.length) {
       parts.push(make("h3", {}, "Similar topics"));
       parts.push(make("ul", { className: "chips" }, ...topic.alike.map(([other, share]) => {
