@@ -15,7 +15,7 @@ from bursty import DCMLDA, DPMFS, LDA, BayesClassifier, Mixture, datasets, famil
 from bursty.corpus import shards
 from bursty.corpus.shards import write_shards
 from bursty.engines import chunks, local
-from bursty.models import mixture
+from bursty.models import selection
 
 # Python and Dask warn about their own doings when clusters come and go.
 pytestmark = [
@@ -45,7 +45,7 @@ def small():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local, "cut", lambda table: chunks.cut(table, SIZE))
         patch.setattr(shards, "SHARD_SIZE", SIZE)
-        patch.setattr(mixture, "DEFAULT_KS", (1, 3))
+        patch.setattr(selection, "DEFAULT_KS", (1, 3))
         yield
 
 
