@@ -85,7 +85,7 @@ def test_no_permission(bench):
         ("cluster --k 3 --starts 100000", signal.SIGINT),
         ("discover --iterations 1000000", signal.SIGINT),
         ("cluster --k 3 --starts 100000", signal.SIGTERM),
-        ("topics --k 3 --iterations 1000000", signal.SIGTERM),
+        ("discover --iterations 1000000", signal.SIGTERM),
     ],
 )
 def test_a_signal_leaves_nothing_behind(verb, number, bench):

@@ -330,7 +330,7 @@ def test_sizes_that_are_none(text, tmp_path):
 def test_memory_that_is_not_free(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "free_memory", lambda: 1_000)
     path = write(tmp_path, "a.csv", "text\n" + "some words\n" * 100)
-    refused(path, "bytes of memory, and 1,000 are free")
+    refused(path, "bytes of memory, but 1,000 are free")
     monkeypatch.setenv(limits.VARIABLE, "1 MiB")
     assert len(read_corpus(path)) == 100
     assert limits.free_memory() == 1_000

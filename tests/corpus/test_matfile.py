@@ -114,8 +114,8 @@ def test_damage_inside_a_compressed_variable(tmp_path):
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        ("rows", 10**9, "outside its 3 rows"),
-        ("rows", -1, "outside its 3 rows"),
+        ("rows", 10**9, "but there are 3 rows"),
+        ("rows", -1, "but there are 3 rows"),
         ("starts", 10**9, "fewer rows, columns or values"),
         ("starts", -5, "fewer rows, columns or values"),
         ("shape", 10**9, "fewer rows, columns or values"),

@@ -37,5 +37,5 @@ def accumulated(total, table, rows, weights):
 
 @pytest.mark.parametrize("table", [np.asfortranarray(np.ones((3, 2))), np.ones((3, 2), dtype=np.int64)])
 def test_accumulate_refuses_what_it_would_misread(table):
-    with pytest.raises((TypeError, numba.TypingError), match="one after the other"):
+    with pytest.raises((TypeError, numba.TypingError), match="floats in C order"):
         accumulated(np.zeros(2), table, (np.uint64(0),), ())

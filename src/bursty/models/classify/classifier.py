@@ -204,6 +204,8 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         """
         settings = Settings.of(self)
         X, y, sample_weight, names = labelled(X, y, sample_weight)
+        if n_documents := _n_documents(X):  # labels are checked before the documents are walked, where possible
+            self._check_labels(n_documents, y, sample_weight)
         documents = self._place(X, reset=True)
         targets, weights = self._check_labels(documents.n_documents, y, sample_weight)
         self._begin(settings, targets)
@@ -414,6 +416,13 @@ def _unseen(chunk: Chunk, known: Array) -> Array:
 
 def _normalised(logits: Array) -> Array:
     return logits - logsumexp(logits, axis=1, keepdims=True)
+
+
+def _n_documents(X: Any) -> int:
+    """Number of documents where it is known at once, else 0: Dask collections, and what is no table at all."""
+    shape = getattr(X, "shape", None)
+    number = shape[0] if isinstance(shape, tuple) and len(shape) == 2 else getattr(X, "n_documents", 0)
+    return int(number) if isinstance(number, int | np.integer) else 0
 
 
 def _class_names(classes: Array, names: Array | None) -> Array:
