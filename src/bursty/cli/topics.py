@@ -32,15 +32,17 @@ def topics(
     iterations: Annotated[
         int, typer.Option("--iterations", min=1, metavar="N", help="Maximum number of iterations.")
     ] = 200,
+    engine: Annotated[str, typer.Option("--engine", metavar="NAME", help="local, or cuda (NVIDIA GPU).")] = "local",
 ) -> None:
     """Find topics; each document is a mixture of them."""
     if model not in TOPICS:
         raise ValueError(f"--model must be {_NAMES}, not {model!r}")
+    check_engine(engine)
     with Results("topics", output, report=page.report) as results:
         corpus = reading.open(path)
         results.describe(path, corpus, reading, fitting.seed, k=k, model=model, iterations=iterations)
         run = fitting.parameters() | checkpointing.parameters()
-        fitted = topic_model(model)(k, n_iter=iterations, **run).fit(corpus)
+        fitted = topic_model(model)(k, n_iter=iterations, engine=engine, **run).fit(corpus)
         results.facts |= {
             "topics": k,
             "iterations": fitted.n_iter_,
@@ -49,6 +51,20 @@ def topics(
         mixtures = document_table(corpus, topic_columns(fitted.doc_topic_), shown=False)
         results.tables += [topic_table(fitted), mixtures, word_table(fitted, "topic")]
         results.keep(fitted, corpus)
+
+
+def check_engine(name: str) -> None:
+    """Fail before any document is read."""
+    if name not in ("local", "cuda"):
+        raise ValueError(f"--engine must be local or cuda, not {name!r}")
+    if name == "cuda":
+        from bursty.engines.cuda import open_card
+
+        try:
+            open_card()
+        except (ImportError, RuntimeError) as error:
+            message = str(error).replace('engine="cuda"', "--engine cuda").replace('engine="local"', "--engine local")
+            raise ValueError(message) from None
 
 
 def topic_model(name: str) -> Any:

@@ -59,18 +59,31 @@ class CardHyperparameters:
         return column_sums(self.on_card)
 
     @cached_property
-    def _tables(self) -> dict[Shape, cuda_sweeps.Weights]:
-        return {}
+    def weights(self) -> cuda_sweeps.Weights:
+        """What a sweep takes."""
+        n_topics = len(self.alpha)
+        table = empty((len(self.on_card), cuda_sweeps.n_columns(n_topics)), np.float32)
+        launch(maximise.to_table, table.size, self.on_card, table)
+        rows = cuda_sweeps.padded(self.alpha, 0.0), cuda_sweeps.padded(self.totals, 1.0)
+        return cuda_sweeps.Weights(table, *rows, True, n_topics)
 
-    def weights(self, shape: Shape) -> cuda_sweeps.Weights:
-        """What a sweep takes, made once."""
-        if shape not in self._tables:
-            n_topics = len(self.alpha)
-            table = empty((len(self.on_card), shape.row), np.float32)
-            launch(maximise.to_table, table.size, self.on_card, table)
-            rows = cuda_sweeps.padded(self.alpha, shape.row, 0.0), cuda_sweeps.padded(self.totals, shape.row, 1.0)
-            self._tables[shape] = cuda_sweeps.Weights(table, *rows, True, n_topics)
-        return self._tables[shape]
+
+@dataclass(frozen=True)
+class Mixtures:
+    """Documents by topic and tokens in it: a table, most of it zeros, and what is in it."""
+
+    table: Array
+
+    @property
+    def n_topics(self) -> int:
+        """Its rows."""
+        return len(self.table)
+
+    @cached_property
+    def cells(self) -> tuple[Array, Array, Array]:
+        """Topics, tokens and documents."""
+        places = np.flatnonzero(self.table)
+        return *np.divmod(places, self.table.shape[1]), self.table.ravel()[places].astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -79,7 +92,7 @@ class CardStatistics:
 
     words: Any
     level_first: Any
-    mixtures: Array
+    mixtures: Mixtures
     lengths: Levels
     log_joint: float
     scale: float = 1.0
@@ -96,14 +109,13 @@ class CardStatistics:
         launch(maximise.add_tables, words.size, self.words, other.words, words)
         weights = self.lengths.weights + other.lengths.weights
         lengths = Levels(self.lengths.items, self.lengths.values, weights, 1)
-        log_joint, mixtures = self.log_joint + other.log_joint, self.mixtures + other.mixtures
+        log_joint, mixtures = self.log_joint + other.log_joint, Mixtures(self.mixtures.table + other.mixtures.table)
         return CardStatistics(words, self.level_first, mixtures, lengths, log_joint, self.scale)
 
     def of_mixtures(self) -> DCMLDAStatistics:
         """All but the words."""
-        topics, values = np.nonzero(self.mixtures)
-        weights = self.scale * self.mixtures[topics, values].astype(np.float64)
-        mixtures = _levels(topics, values, weights, len(self.mixtures))
+        topics, values, weights = self.mixtures.cells
+        mixtures = _levels(topics, values, self.scale * weights, self.mixtures.n_topics)
         lengths = Levels(self.lengths.items, self.lengths.values, self.scale * self.lengths.weights, 1)
         return DCMLDAStatistics(mixtures, lengths, self.log_joint, NO_LEVELS)
 
@@ -130,15 +142,14 @@ def sweeps(
     """`dcmlda.sweeps`: the last one counts."""
     tokens, own = chunk.on_card, CardHyperparameters.of(params)
     n_topics, topics = len(own.alpha), cuda_sweeps.copied(topics)
-    shape = Shape.of(n_topics)
-    weights = own.weights(shape)
+    shape, weights = Shape.of(n_topics, chunk), own.weights
     mixtures = cuda_sweeps.zeros((n_topics, tokens.longest + 1), np.int32)
     words = cuda_sweeps.zeros((max(1, tokens.n_levels), n_topics), np.int32)
     for number in numbers:
         tallies = (mixtures, words) if number == numbers[-1] else None
         cuda_sweeps.sweep(chunk, offset, topics, weights, seed, number, tallies, shape)
     lengths = _lengths(chunk)
-    counted = mixtures.copy_to_host()
+    counted = Mixtures(mixtures.copy_to_host())
     log_joint = _log_mixtures(counted, lengths, own) + _log_words(words, tokens.level_first, own.on_card)
     if not learn:
         return topics, DCMLDAStatistics(NO_LEVELS, NO_LEVELS, log_joint, NO_LEVELS)
@@ -153,13 +164,13 @@ def _lengths(chunk: CudaChunk) -> Levels:
     return chunk.__dict__["_length_levels"]
 
 
-def _log_mixtures(mixtures: Array, lengths: Levels, params: CardHyperparameters) -> float:
+def _log_mixtures(mixtures: Mixtures, lengths: Levels, params: CardHyperparameters) -> float:
     """Log-probability of the documents' topics, and what their numbers of tokens take off that of the words."""
-    topics, values = np.nonzero(mixtures)
+    topics, values, weights = mixtures.cells
     alpha, totals, whole = params.alpha[topics], params.totals[topics], params.alpha.sum()
     terms = gammaln(alpha + values) - gammaln(alpha) - gammaln(totals + values) + gammaln(totals)
     of_lengths = gammaln(whole + lengths.values) - gammaln(whole)
-    return float(mixtures[topics, values] @ terms - lengths.weights[:, 0] @ of_lengths)
+    return float(weights @ terms - lengths.weights[:, 0] @ of_lengths)
 
 
 def _log_words(words: Any, level_first: Any, beta: Any) -> float:
@@ -185,7 +196,7 @@ def begin_statistics(chunk: CudaChunk, offset: int, topics: Any, n_topics: int) 
     mixtures[:, 0] = 0
     words = cuda_sweeps.zeros((max(1, tokens.n_levels), n_topics), np.int32)
     launch(gibbs.count_words, len(tokens.codes), tokens.codes, on_card(topics), tokens.level_first, words)
-    return CardStatistics(words, tokens.level_first, mixtures, _lengths(chunk), 0.0)
+    return CardStatistics(words, tokens.level_first, Mixtures(mixtures), _lengths(chunk), 0.0)
 
 
 def learn_beta(stats: Any, last: Any, *, exact: bool = False) -> Any:
@@ -263,10 +274,8 @@ class CardUrns:
 
     def set_limits(self, alpha: Any, no_repeat: Array, one_word: Array) -> None:
         """Where s has no finite maximum: the multinomial's proportions at S_MAX, the first words' at S_MIN."""
-        values = alpha.copy_to_host()
         for at_limit, weights, s in ((no_repeat, self._tokens, S_MAX), (one_word, self._types, S_MIN)):
-            sums = column_sums(weights)
-            own = np.flatnonzero(at_limit & (sums > 0))
-            if len(own):
-                values[:, own] = s * weights.copy_to_host()[:, own] / sums[own]
-        alpha.copy_to_device(values)
+            if at_limit.any():
+                sums = column_sums(weights)
+                factors = np.divide(s, sums, out=np.zeros_like(sums), where=at_limit & (sums > 0))
+                launch(maximise.set_columns, alpha.size, weights, on_card(factors), alpha)

@@ -8,7 +8,7 @@ import numpy as np
 
 from bursty.engines.cuda import CudaChunk
 from bursty.inference.topics import cuda_sweeps
-from bursty.inference.topics.cuda_sweeps import Shape, Weights, column_sums, empty, launch, on_card
+from bursty.inference.topics.cuda_sweeps import Shape, Weights, column_sums, empty, launch, n_columns, on_card
 from bursty.kernels import streams
 from bursty.kernels.cuda import maximise, variates
 from bursty.samplers import lda
@@ -54,7 +54,7 @@ def new_phi(word_topics: Any, beta: Array, seed: int, number: int) -> CardPhi:
     values, n_topics = empty(counts.shape, np.float64), counts.shape[1]
     stream = number + streams.PHI_PAIRS
     launch(variates.draw_gammas, values.size, counts, on_card(beta), _LEAST, seed, stream, values)
-    table = empty((len(counts), Shape.of(n_topics).row), np.float32)
+    table = empty((len(counts), n_columns(n_topics)), np.float32)
     launch(variates.scale_to_table, table.size, values, on_card(1.0 / column_sums(values)), table)
     return CardPhi(table, n_topics)
 
@@ -63,13 +63,13 @@ def sweep(
     chunk: CudaChunk, offset: int, topics: Any, model: lda.Topics, seed: int, number: int, dtype: Any
 ) -> tuple[Any, CardTable]:
     """`lda.sweep`: new topics of a chunk's tokens, and their words."""
-    shape = Shape.of(len(model.alpha))
+    shape = Shape.of(len(model.alpha), chunk)
     topics, phi = cuda_sweeps.copied(topics), cast(Any, model.phi)
     if not isinstance(phi, CardPhi):
-        table = empty((len(phi), shape.row), np.float32)
+        table = empty((len(phi), n_columns(len(model.alpha))), np.float32)
         launch(maximise.to_table, table.size, on_card(phi), table)
         phi = CardPhi(table, len(model.alpha))
-    alpha = cuda_sweeps.padded(model.alpha, shape.row, 0.0)
+    alpha = cuda_sweeps.padded(model.alpha, 0.0)
     weights = Weights(phi.table, alpha, alpha, False, phi.n_topics)
     words = cuda_sweeps.zeros((chunk.n_words, phi.n_topics), np.int32)
     mixtures = cuda_sweeps.zeros((phi.n_topics, chunk.on_card.longest + 1), np.int32)

@@ -28,25 +28,32 @@ class Shape:
     max_registers: int | None = None
 
     @classmethod
-    def of(cls, n_topics: int) -> Shape:
-        """What was fastest for about so many topics (``python -m benchmarks.gpu``)."""
+    def of(cls, n_topics: int, chunk: CudaChunk) -> Shape:
+        """What was fastest for about so many topics (``python -m benchmarks.gpu``).
+
+        Where all wait for the longest document, it gets a warp.
+        """
         n_lanes, n_threads = next((lanes, threads) for most, lanes, threads in SHAPES if n_topics <= most)
+        if _SIDE_BY_SIDE * chunk.on_card.longest > chunk.lengths.sum():
+            n_lanes = SHAPES[-1][1]
         n_slots = -(-n_topics // n_lanes)
         # The shared memory of a block is 48 KiB.
         while n_threads > 32 and gibbs.shared_bytes(n_lanes, n_slots, n_threads) > 49_152:
             n_threads //= 2
         if gibbs.shared_bytes(n_lanes, n_slots, n_threads) > 49_152:
-            raise ValueError(f'engine="cuda" takes up to 1,024 topics, not {n_topics}: use engine="local"')
+            raise ValueError(f'engine="cuda" takes up to 4,096 topics, not {n_topics}: use engine="local"')
         return cls(n_lanes, n_slots, n_threads)
 
-    @property
-    def row(self) -> int:
-        """Columns of a table."""
-        return self.n_lanes * self.n_slots
+
+def n_columns(n_topics: int) -> int:
+    """Columns of a table: enough for every shape."""
+    return -(-n_topics // 32) * 32
 
 
+# Documents that can be said to run at once.
+_SIDE_BY_SIDE = 2000
 #: Up to so many topics: lanes, threads.
-SHAPES = ((64, 8, 128), (200, 16, 128), (2**31, 32, 128))
+SHAPES = ((200, 8, 128), (2**31, 32, 128))
 
 
 def launch(kernel: Any, n_items: int, *args: Any) -> None:
@@ -81,9 +88,9 @@ def column_sums(values: Any) -> Array:
     return np.asarray(values.copy_to_host()[0])
 
 
-def padded(values: Array, n_columns: int, fill: float) -> Any:
+def padded(values: Array, fill: float) -> Any:
     """A row of a table, in single precision."""
-    row = np.full(n_columns, fill, dtype=np.float32)
+    row = np.full(n_columns(len(values)), fill, dtype=np.float32)
     row[: len(values)] = values
     return cuda.to_device(row)
 

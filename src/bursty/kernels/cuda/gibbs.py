@@ -16,8 +16,8 @@ proportional to c. The last sweep also tallies the counts once they are final, w
 | first | index of the first token of each document | D + 1 |
 | codes | 4 times the word of a token, plus 0: its only token, 1: the first of several, 2: a later one | tokens |
 | topics | the topic of each token, changed in place | tokens |
-| table | beta or phi, columns padded with zeros | W, T * S |
-| alpha, totals | alpha and s, padded with 0 and 1 | T * S |
+| table | beta or phi, columns padded with zeros | W, at least T * S |
+| alpha, totals | alpha and s, padded with 0 and 1 | the same |
 | keys | the key of the random stream of each document | D |
 | mixtures | number of documents by topic and tokens in it | K, longest + 1 |
 | words | DCMLDA: number of documents by level (word, tokens) and topic; LDA: of tokens by word and topic | levels, K |
@@ -67,7 +67,7 @@ def sweep_kernel(n_lanes: int, n_slots: int, bursty: bool, tally: bool, max_regi
         lane, tile = int32(thread % T), int32(thread // T)
         home = int32(place() - lane)
         ratio, sizes, mates = int32(tile * SIZE), int32(tile * SIZE + ROW), int32(tile * SIZE + 2 * ROW)
-        last_slot = int32((n_topics - 1 - lane) // T)
+        last_slot, last_lane = int32((n_topics - 1 - lane) // T), int32(min(n_topics, T) - 1)
         number_of_document = int32(cuda.blockIdx.x * (cuda.blockDim.x // T) + tile)
         begin, length = first[0], int32(0)
         key, step = uint64(0), uint64(0)
@@ -139,7 +139,8 @@ def sweep_kernel(n_lanes: int, n_slots: int, bursty: bool, tally: bool, max_regi
                     upto += before
             left *= read(upto, home + T - 1)
             hits = uint32((votes(left < upto) >> home) & ((1 << T) - 1))
-            winner = int32(cuda.ffs(hits)) - int32(1) if hits != 0 else int32((n_topics - 1) % T)
+            # The lanes add up in different orders, so that one without a topic may end a rounding above all others.
+            winner = min(int32(cuda.ffs(hits)) - int32(1), last_lane) if hits != 0 else int32((n_topics - 1) % T)
             left -= upto - total
             slot = int32(0)
             for j in range(S):

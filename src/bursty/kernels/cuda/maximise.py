@@ -12,6 +12,17 @@ from numba import cuda, float32
 
 # Number of words that one thread sums.
 BLOCK = 64
+# Levels that are looked at together.
+_FEW = 16
+
+
+@cuda.jit(device=True)
+def any_of(levels, begin, end, k):
+    """Whether there are documents at the next `_FEW` levels: read side by side, since most levels are empty."""
+    found = 0
+    for j in range(_FEW):
+        found |= levels[min(begin + j, end - 1), k]
+    return found != 0
 
 
 @cuda.jit(cache=True)
@@ -21,9 +32,12 @@ def count_types(levels, level_first, scale, types, tokens):
     if pair < types.size:
         word, k = pair // types.shape[1], pair % types.shape[1]
         documents, occurrences, begin = 0, 0, level_first[word]
-        for j in range(level_first[word + 1] - begin):
-            documents += levels[begin + j, k]
-            occurrences += (j + 1) * levels[begin + j, k]
+        n_levels = level_first[word + 1] - begin
+        for block in range(0, n_levels, _FEW):
+            if block < _FEW or any_of(levels, begin + block, begin + n_levels, k):
+                for j in range(block, min(block + _FEW, n_levels)):
+                    documents += levels[begin + j, k]
+                    occurrences += (j + 1) * levels[begin + j, k]
         types[word, k] = scale * documents
         tokens[word, k] = scale * occurrences
 
@@ -79,6 +93,16 @@ def move(types, lambdas, change, alpha, slope, out):
         if types[word, k] > 0.0:
             moved = alpha[word, k] - slope[word, k] * change[k]
             out[word, k] = max(moved, types[word, k] / lambdas[k])
+
+
+@cuda.jit(cache=True)
+def set_columns(weights, factors, alpha):
+    """``weights * factors`` in the topics whose factor is positive."""
+    pair = cuda.grid(1)
+    if pair < alpha.size:
+        word, k = pair // alpha.shape[1], pair % alpha.shape[1]
+        if factors[k] > 0.0:
+            alpha[word, k] = weights[word, k] * factors[k]
 
 
 @cuda.jit(cache=True)
@@ -144,10 +168,17 @@ def log_words(levels, level_first, beta, out):
     pair = cuda.grid(1)
     if pair < beta.size:
         word, k = pair // beta.shape[1], pair % beta.shape[1]
-        total, rising, begin = 0.0, 0.0, level_first[word]
-        for j in range(level_first[word + 1] - begin):
-            rising += math.log(beta[word, k] + j)
+        b, begin, n_levels = beta[word, k], level_first[word], level_first[word + 1] - level_first[word]
+        total, rising = 0.0, 0.0
+        for j in range(min(n_levels, _FEW)):
+            rising += math.log(b + j)
             total += levels[begin + j, k] * rising
+        for block in range(_FEW, n_levels, _FEW):
+            if any_of(levels, begin + block, begin + n_levels, k):
+                for j in range(block, min(block + _FEW, n_levels)):
+                    n = levels[begin + j, k]
+                    if n > 0:
+                        total += n * (rising + math.lgamma(b + j + 1) - math.lgamma(b + _FEW))
         out[word, k] = total
 
 
