@@ -347,7 +347,7 @@ def profile(chunk: Any, topics: Any, params: Any, n_topics: int) -> dict[str, fl
         "mixtures copied": lambda: mixtures.copy_to_host(),
         "log-likelihood of words": lambda: cuda_dcmlda._log_words(stats.words, tokens.level_first, params.on_card),
         "of mixtures": lambda: cuda_dcmlda._log_mixtures(
-            cuda_dcmlda.Mixtures(stats.mixtures.table), stats.lengths, params
+            cuda_dcmlda.TopicSizes(stats.mixtures.table), stats.lengths, params
         ),
         "types": lambda: cuda_dcmlda.CardUrns(stats, params.on_card.shape),
         "solve": lambda: urns.solve(np.full(n_topics, 10.0), 1),

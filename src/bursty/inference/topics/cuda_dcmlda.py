@@ -69,7 +69,7 @@ class CardHyperparameters:
 
 
 @dataclass(frozen=True)
-class Mixtures:
+class TopicSizes:
     """Documents by topic and tokens in it: a table, most of it zeros, and what is in it."""
 
     table: Array
@@ -92,7 +92,7 @@ class CardStatistics:
 
     words: Any
     level_first: Any
-    mixtures: Mixtures
+    mixtures: TopicSizes
     lengths: Levels
     log_joint: float
     scale: float = 1.0
@@ -109,7 +109,7 @@ class CardStatistics:
         launch(maximise.add_tables, words.size, self.words, other.words, words)
         weights = self.lengths.weights + other.lengths.weights
         lengths = Levels(self.lengths.items, self.lengths.values, weights, 1)
-        log_joint, mixtures = self.log_joint + other.log_joint, Mixtures(self.mixtures.table + other.mixtures.table)
+        log_joint, mixtures = self.log_joint + other.log_joint, TopicSizes(self.mixtures.table + other.mixtures.table)
         return CardStatistics(words, self.level_first, mixtures, lengths, log_joint, self.scale)
 
     def of_mixtures(self) -> DCMLDAStatistics:
@@ -149,7 +149,7 @@ def sweeps(
         tallies = (mixtures, words) if number == numbers[-1] else None
         cuda_sweeps.sweep(chunk, offset, topics, weights, seed, number, tallies, shape)
     lengths = _lengths(chunk)
-    counted = Mixtures(mixtures.copy_to_host())
+    counted = TopicSizes(mixtures.copy_to_host())
     log_joint = _log_mixtures(counted, lengths, own) + _log_words(words, tokens.level_first, own.on_card)
     if not learn:
         return topics, DCMLDAStatistics(NO_LEVELS, NO_LEVELS, log_joint, NO_LEVELS)
@@ -164,7 +164,7 @@ def _lengths(chunk: CudaChunk) -> Levels:
     return chunk.__dict__["_length_levels"]
 
 
-def _log_mixtures(mixtures: Mixtures, lengths: Levels, params: CardHyperparameters) -> float:
+def _log_mixtures(mixtures: TopicSizes, lengths: Levels, params: CardHyperparameters) -> float:
     """Log-probability of the documents' topics, and what their numbers of tokens take off that of the words."""
     topics, values, weights = mixtures.cells
     alpha, totals, whole = params.alpha[topics], params.totals[topics], params.alpha.sum()
@@ -196,7 +196,7 @@ def begin_statistics(chunk: CudaChunk, offset: int, topics: Any, n_topics: int) 
     mixtures[:, 0] = 0
     words = cuda_sweeps.zeros((max(1, tokens.n_levels), n_topics), np.int32)
     launch(gibbs.count_words, len(tokens.codes), tokens.codes, on_card(topics), tokens.level_first, words)
-    return CardStatistics(words, tokens.level_first, Mixtures(mixtures), _lengths(chunk), 0.0)
+    return CardStatistics(words, tokens.level_first, TopicSizes(mixtures), _lengths(chunk), 0.0)
 
 
 def learn_beta(stats: Any, last: Any, *, exact: bool = False) -> Any:
