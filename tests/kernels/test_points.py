@@ -8,6 +8,11 @@ import pytest
 from bursty.kernels import points, threads
 
 
+def plain(kernel):
+    """The kernel as Python runs it; where the JIT is off, it is that already."""
+    return getattr(kernel, "py_func", kernel)
+
+
 @pytest.fixture(params=[np.float32, np.float64])
 def rows(request):
     return np.random.default_rng(0).normal(size=(37, 11)).astype(request.param)
@@ -21,14 +26,14 @@ def table():
 @pytest.mark.parametrize("compiled", [True, False])
 def test_products(rows, table, compiled):
     out = np.empty((37, 5))
-    (points.multiply_rows if compiled else points.multiply_rows.py_func)(rows, table, out, 0, 37)
+    (points.multiply_rows if compiled else plain(points.multiply_rows))(rows, table, out, 0, 37)
     np.testing.assert_allclose(out, rows.astype(float) @ table, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_nearest(rows, table, compiled):
     labels, products = np.empty(37, dtype=np.int32), np.empty(37)
-    kernel = points.nearest_rows if compiled else points.nearest_rows.py_func
+    kernel = points.nearest_rows if compiled else plain(points.nearest_rows)
     kernel(rows, table, labels, products, 0, 37)
     expected = rows.astype(float) @ table
     np.testing.assert_array_equal(labels, expected.argmax(axis=1))
@@ -39,7 +44,7 @@ def test_nearest(rows, table, compiled):
 def test_sums_by_label(rows, compiled):
     labels = np.random.default_rng(2).integers(-1, 3, size=37)
     out, expected = np.zeros((3, 11)), np.zeros((3, 11))
-    (points.sum_by_label if compiled else points.sum_by_label.py_func)(rows, labels, out)
+    (points.sum_by_label if compiled else plain(points.sum_by_label))(rows, labels, out)
     np.add.at(expected, labels[labels >= 0], rows[labels >= 0])
     np.testing.assert_array_equal(out, expected)
 
@@ -51,7 +56,7 @@ def test_sums_of_outer_products(rows, compiled, monkeypatch):
         total = points.outer(rows, resp)
     else:
         out = np.empty((1, 11, 4))
-        points.sum_outer_blocks.py_func(rows, resp, out, 0, 1)
+        plain(points.sum_outer_blocks)(rows, resp, out, 0, 1)
         total = out.sum(axis=0)
     np.testing.assert_allclose(total, rows.astype(float).T @ resp, rtol=1e-12, atol=1e-12)
 
