@@ -135,6 +135,8 @@ class Family(ABC, Generic[S, P]):
     title: ClassVar[str]
     #: The paper to cite.
     citation: ClassVar[str | None] = None
+    #: Whether the Laplace evidence of its mixtures under a gamma prior is known (`bursty.families.gamma`).
+    has_evidence: ClassVar[bool] = False
     #: Whether only whole counts make sense; the others take any non-negative numbers.
     integer: ClassVar[bool] = True
     #: Whether negative numbers make sense too, as in embeddings.
@@ -412,7 +414,7 @@ def weighted_logs(table: Array, trust: Array | None) -> Array:
 
 
 def log_normal_copies(values: Array, n_copies: int, scale: float, rng: np.random.Generator) -> Array:
-    """The first column, so many times, each entry times its own log-normal noise."""
+    """Copies of the first column, each entry times its own log-normal noise."""
     copies = rng.standard_normal((len(values), n_copies))
     copies *= scale
     np.exp(copies, out=copies)

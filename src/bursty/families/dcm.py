@@ -11,7 +11,7 @@ sequence of words ([Madsen2005] eq. 2, [Elkan2006] eq. 1)
 | alpha | weight of a word in the urn at the start | W x K |
 | s | sum of alpha: small is bursty | K |
 | T | weight of the documents that have the word (statistics) | W x K |
-| H | weight of the documents that repeat it so many times (statistics) | levels x K |
+| H | weight of the documents with each number of repeats (statistics) | levels x K |
 | L | weight of the documents of each length (statistics) | lengths x K |
 | lambda | slope that all words share at the maximum | K |
 """
@@ -42,7 +42,7 @@ Array = np.ndarray[Any, Any]
 class DCMStatistics(Statistics):
     """The EDCM's statistics, and how often the words are repeated.
 
-    Documents that have each word (W x K), documents that repeat it so many times, documents of each length.
+    Documents that have each word (W x K), documents with each number of repeats, documents of each length.
     """
 
     types: Array
@@ -66,6 +66,7 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
     """Exact, and nearly as cheap as its approximation."""
 
     name = "dcm"
+    has_evidence = True
     title = "DCM"
     citation = (
         "R. E. Madsen, D. Kauchak and C. Elkan. Modeling word burstiness using the Dirichlet distribution. Proceedings "
@@ -77,7 +78,7 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
     draws = "tables"
 
     def summarize(self, chunk: Chunk, resp: Resp) -> DCMStatistics:
-        """Count the documents that have each word, those that repeat it so many times, and those of each length."""
+        """Count the documents that have each word, those with each number of repeats, and those of each length."""
         return DCMStatistics(chunk.sum_by_word(resp), chunk.without_first.sum_by_level(resp), chunk.sum_by_length(resp))
 
     def __init__(self, prior: UrnPrior | None = None) -> None:
@@ -144,7 +145,7 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
     def add_length_term(
         self, chunk: Chunk, params: DCMParameters, log_prob: Array, constants: Array | None = None
     ) -> None:
-        """What drawing so many words costs an urn of total weight s."""
+        """Cost of drawing this number of words from an urn of total weight s."""
         add_length_term(chunk, params.s, log_prob, constants)
 
     def sample(self, params: DCMParameters, lengths: Array, rng: np.random.Generator) -> sp.csr_array:

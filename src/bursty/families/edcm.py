@@ -113,7 +113,7 @@ class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
     def add_length_term(
         self, chunk: Chunk, params: EDCMParameters, log_prob: Array, constants: Array | None = None
     ) -> None:
-        """What drawing so many words costs an urn of total weight s."""
+        """Cost of drawing this number of words from an urn of total weight s."""
         add_length_term(chunk, params.s, log_prob, constants)
 
     def constants(self, chunk: Chunk) -> Array:

@@ -106,7 +106,7 @@ class _Distinct:
             kernels.bernoulli_sum(odds, law)
             j = np.flatnonzero(law > 1e10 * kernels.TINY)
             j = j[j > known]
-            if len(j) == 0:  # p spans so many magnitudes that floats cannot reach further
+            if len(j) == 0:  # p spans more magnitudes than floats have
                 break
             self.log_distinct[j] = np.log(law[j]) - j * log_x + np.log1p(odds).sum() + gammaln(j + 1.0)
             known = int(j[-1])

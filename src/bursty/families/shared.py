@@ -26,7 +26,7 @@ from bursty.families.edcm import add_smoothing
 
 Array = np.ndarray[Any, Any]
 
-# From no parameters to start from, the draws of a DCM settle within so many steps.
+# Without parameters to start from, the draws of a DCM settle within this number of steps.
 _STEPS = 10
 
 

@@ -127,7 +127,7 @@ def log_constant(kappa: Array, n_words: int) -> Array:
 
 
 def log_uniform(n_words: int) -> float:
-    """Minus the log-area of the unit sphere in so many dimensions."""
+    """Minus the log-area of the unit sphere in this number of dimensions."""
     from scipy.special import gammaln
 
     return float(gammaln(n_words / 2.0) - np.log(2.0) - n_words / 2.0 * np.log(np.pi))

@@ -41,7 +41,7 @@ def kmeans(
     max_iter: int,
     weights: Column | None = None,
 ) -> Column:
-    """Label of each document: the best of several runs, each of at most so many steps."""
+    """Label of each document: the best of several runs, each with a maximum number of steps."""
     weights = documents.split(None) if weights is None else weights
     sample = _sample(documents, points, weights, max(SAMPLE, SAMPLE_PER_CLUSTER * n_clusters), rng)
     runs = (documents.run_locally(_run, *sample, n_clusters, rng, max_iter) for _ in range(n_runs))

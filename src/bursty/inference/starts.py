@@ -20,18 +20,18 @@ from bursty.inference.spherical import hellinger_directions, spherical_kmeans, t
 
 Array = np.ndarray[Any, Any]
 
-#: k-means is run ten times, on large corpora less often (about so many non-zeros times components in all, but at
+#: k-means is run ten times, on large corpora less often (about this number of non-zeros times components in all, but at
 #: least twice); the run whose documents lie nearest their centres is kept.
 KMEANS_RUNS = 10
 KMEANS_WORK = 1e8
 #: Runs of k-means in the space of a start, and the dimensions of that space (more where there are more clusters). With
-#: hundreds of clusters there are fewer runs (about so many points times dimensions times clusters in a step of all).
+#: hundreds of clusters there are fewer runs (this number of points x dimensions x clusters per step of all).
 SPACE_RUNS = 30
 LEAST_RUNS = 5
 SPACE_WORK = 1e9
 SPACE_RANK = 50
 #: Where there are several starts: short runs of EM that each is the best of, and their steps. On large corpora
-#: there are fewer of them (about so many non-zeros times components in all).
+#: there are fewer of them (about this number of non-zeros times components in all).
 SHORT_RUNS = 20
 SHORT_STEPS = 10
 SHORT_WORK = 1e8

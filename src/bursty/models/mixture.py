@@ -292,7 +292,7 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
         stream = stream.mix(problem.expectation(self._state), n_documents)
         self._running, self._n_batches = stream.mean, stream.n_chunks
         self._n_seen += n_documents
-        # The statistics are those of one mean document, and so many have been seen.
+        # The statistics are those of one mean document: scaled by the number of documents seen.
         problem = replace(problem, prior=self._prior_of(documents, self._running.stats, float(self._n_seen)))
         self._finish(problem, problem.maximise(self._running, None), self._running)
         return self
@@ -341,7 +341,7 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
         )
 
     def _prior_of(self, documents: Documents, stats: Any, n_documents: float) -> em.Prior | None:
-        """What replaces maximum likelihood, from statistics of so many documents; not all families have any."""
+        """What replaces maximum likelihood, from statistics of n_documents; None for families without a prior."""
         prior = settings.choose(self.prior, documents, "shared", None)
         if not isinstance(prior, str):
             return prior

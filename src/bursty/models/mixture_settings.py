@@ -99,7 +99,7 @@ def is_auto(value: Any) -> bool:
 
 
 def is_dense(documents: Documents) -> bool:
-    """Whether so many cells of documents x words are filled that they are not text."""
+    """Whether more cells are filled than in a table of texts."""
     return documents.n_cells > DENSE * documents.n_documents * documents.n_words
 
 

@@ -205,7 +205,7 @@ def _by_information(
         model = _maximum(mixture, documents, weights, int(k))
         for name, value in _information(model, documents).items():
             table[name][i] = value
-        if model._family.name == "dcm":
+        if model._family.has_evidence:
             prior = mixture.prior if isinstance(mixture.prior, GammaPrior) else GammaPrior()
             mode = clone(model).set_params(init=model.predict_proba(documents), n_init=1, prior=prior)
             table["laplace"][i] = log_evidence(_quietly(mode, documents, weights), documents)

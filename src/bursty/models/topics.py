@@ -51,7 +51,7 @@ _SHARED = {
             The fit ends when the log-likelihood per word, averaged over ten iterations, grows by less than this in
             relative terms. 0 runs all of ``n_iter``.
         n_init : int, default 1
-            Fits from so many random starts, of which the one with the greatest log-likelihood is kept.
+            Number of random starts; the fit with the largest log-likelihood is kept.
         warm_start : bool, default False
             Go on from where the last fit ended.
         random_state : int, Generator or RandomState, optional
@@ -189,7 +189,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         elif not self.converged_ and self.tol > 0:
             warnings.warn(
                 f"the log-likelihood was still growing after {self.n_iter_} iterations: raise n_iter or tol, "
-                "or take the result as it is",
+                "or accept the current solution",
                 ConvergenceWarning,
                 stacklevel=2,
             )

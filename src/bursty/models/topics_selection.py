@@ -14,9 +14,9 @@ Array = np.ndarray[Any, Any]
 
 #: Numbers of topics that are tried, from the first on.
 NUMBERS = (5, 10, 20, 35, 50, 75, 100, 150, 200, 300)
-# One document in so many is held out, but no more than the second number.
+# One document in this number is held out, but at most the second number.
 _ONE_IN, _MOST = 10, 2_000
-# The search ends when so many numbers in a row were not better than the best.
+# The search ends after this number of values in a row that did not improve on the best.
 _PATIENCE = 2
 
 

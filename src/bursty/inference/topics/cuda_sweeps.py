@@ -29,7 +29,7 @@ class Shape:
 
     @classmethod
     def of(cls, n_topics: int, chunk: CudaChunk) -> Shape:
-        """What was fastest for about so many topics (``python -m benchmarks.gpu``).
+        """The fastest shape for about this number of topics (``python -m benchmarks.gpu``).
 
         Where all wait for the longest document, it gets a warp.
         """
@@ -52,7 +52,7 @@ def n_columns(n_topics: int) -> int:
 
 # Documents that can be said to run at once.
 _SIDE_BY_SIDE = 2000
-#: Up to so many topics: lanes, threads.
+#: Maximum number of topics: lanes, threads.
 SHAPES = ((200, 8, 128), (2**31, 32, 128))
 
 

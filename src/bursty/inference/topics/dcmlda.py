@@ -27,9 +27,9 @@ from bursty.storage.schema import part, storable
 
 Array = np.ndarray[Any, Any]
 
-# A chain starts from so many sweeps of LDA with this beta.
+# A chain starts from this number of sweeps of LDA with this beta.
 _START_SWEEPS, _START_BETA = 20, 0.1
-# Blocks of tokens are moved before one sweep in so many: a move takes as long as two to ten sweeps.
+# Blocks of tokens are moved before one sweep in this number: a move takes as long as two to ten sweeps.
 _MOVES = 20
 
 

@@ -10,7 +10,7 @@ statistics add, so batches can come one after the other. What is modelled per cl
 |---|---|---|
 | p(k) | exp(``class_log_prior_``) | K |
 | p(x given k) | ``parameters_``, of the family | W x K |
-| T | ``temperature_`` | one a document |
+| T | ``temperature_`` | one per document |
 """
 
 from __future__ import annotations
@@ -323,7 +323,7 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
             return self.classes_[np.argmax(logits, axis=1)]
         least = np.asarray(threshold, dtype=np.float64)
         if least.shape not in ((), self.classes_.shape) or np.any(~((least >= 0) & (least <= 1))):
-            raise ValueError(f"threshold must be a probability, or one a class, not {threshold!r}")
+            raise ValueError(f"threshold must be a probability, or one per class, not {threshold!r}")
         return (expit(logits) > least).astype(np.int64)
 
     def predict_proba(self, X: Any) -> Array:

@@ -28,7 +28,7 @@ from bursty.kernels import select
 
 Array = np.ndarray[Any, Any]
 
-# Cells (words present in documents) of a piece: so many for each word there is, or this many; fewer where several
+# Cells (words present in documents) of a piece: a number for each word there is, or this number; fewer where several
 # threads have a piece each.
 ALONE, TOGETHER = 0.75, 0.3
 _LEAST_CELLS = 10_000

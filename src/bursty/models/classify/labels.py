@@ -222,5 +222,5 @@ def _check_length(n_labels: int, n_documents: int, what: str) -> None:
     if n_labels != n_documents:
         raise ValueError(
             f"y has {n_labels} {what} for {n_documents} documents in X (inconsistent numbers of samples): "
-            "give one a document"
+            "give one per document"
         )

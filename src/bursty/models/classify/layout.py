@@ -57,7 +57,7 @@ class Layout:
         yield from (without(everything, classes[k]) for k in named)
 
     def n_groups(self, n_sums: int) -> int:
-        """How many groups there are for so many sums (one a class, and one of all in the multi-label case)."""
+        """Number of groups for a number of sums (one per class, and one of all in the multi-label case)."""
         if not self.multilabel:
             return n_sums
         return n_sums if self.complement else 2 * (n_sums - 1)

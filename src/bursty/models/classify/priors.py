@@ -32,7 +32,7 @@ def log_prior(kind: Any, documents: Array, layout: Layout) -> Array:
         with np.errstate(divide="ignore"):
             return np.log(documents[:n_classes] / layout.total(documents))
     if kind.shape != (n_classes,):
-        raise ValueError(f"class_prior has {kind.size} values for {n_classes} classes: give one a class")
+        raise ValueError(f"class_prior has {kind.size} values for {n_classes} classes: give one per class")
     return np.log(kind)
 
 

@@ -1,4 +1,4 @@
-"""`DPMFS`: clusters of unknown number, and the words that tell them apart.
+"""`DPMFS`: clusters of unknown number, and discriminative words.
 
 | file | what it has |
 |---|---|

@@ -25,8 +25,8 @@ MOST_SAMPLES = 500
 class Plan:
     """How long a chain runs, and which part of it counts.
 
-    With ``patience`` the last window of so many sweeps counts, and the chain stops where the rule finds the partition
-    of a window settled.
+    With ``patience`` the last window of this number of sweeps counts, and the chain stops where the rule finds the
+    partition of a window settled.
     """
 
     n_iter: int

@@ -50,7 +50,7 @@ MOST_PAIRED = 2_000
     alpha_=number(low=0),
 )
 class DPMFS(ClusterReading):
-    """Clusters of unknown number, and the words that tell them apart: Yu, Huang and Wang (2010).
+    """Clusters of unknown number, and discriminative words: Yu, Huang and Wang (2010).
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class DPMFS(ClusterReading):
     n_chains : int, default 1
         Independent chains; `diagnostics_` tells whether they agree.
     patience : int, optional
-        End a chain when the partition of so many sweeps is that of as many before; the last of them count then,
+        End a chain when the partition of this number of sweeps is that of as many before; the last of them count then,
         and ``burn_in`` does not matter. By default all ``n_iter`` sweeps are made.
     random_state : int, Generator or RandomState, optional
         The same seed gives the same bits, whatever the number of threads.
@@ -227,7 +227,7 @@ class DPMFS(ClusterReading):
         y : array of shape (n_documents,), optional
             Known classes as whole numbers, with -1 for documents of unknown class: these are clustered, with the others
             held where they are; they may also make clusters of their own. Where every document has its class, only the
-            words that tell the classes apart are found. A y that is not whole numbers is ignored.
+            the words that discriminate the classes are found. A y that is not whole numbers is ignored.
         """
         settings = check_settings(self)
         Checkpoint.of(self.checkpoint)

@@ -151,9 +151,9 @@ def check_lam(lam: Any, n_words: int) -> Array | None:
     try:
         values = np.asarray(lam, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"lam must be a positive number or one a word, not {lam!r}") from None
+        raise ValueError(f"lam must be a positive number or one per word, not {lam!r}") from None
     if values.ndim > 0 and values.shape != (n_words,):
-        raise ValueError(f"lam must be a number or have shape ({n_words},), one a word, not {values.shape}")
+        raise ValueError(f"lam must be a number or have shape ({n_words},), one per word, not {values.shape}")
     if not np.all(np.isfinite(values) & (values > 0)):
         raise ValueError("lam must be finite and above 0")
     check_range("lam", values)
