@@ -192,7 +192,8 @@ def _over_time(name: str, times: Array, mixtures: Array, titles: list[str]) -> C
         for k in topics
         for t in range(len(points))
     ]
-    caption = f"Mean share of each topic in the documents of each {unit} ({name}), all on the same scale."
+    column = "" if name.lower() == unit else f" ({name})"
+    caption = f"Mean share of each topic in the documents of each {unit}{column}, all on the same scale."
     caption += " Bands: one standard error."
     n_without = int(np.isnat(times).sum())
     if n_without:
