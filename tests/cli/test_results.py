@@ -243,3 +243,14 @@ def test_tables_on_a_terminal_do_no_harm(capsys):
     assert "[bold]x[/bold]" in shown
     assert len(shown) < 2_000
     assert plain({"a": np.float32(1.5), "b": [np.int8(3), np.inf]}) == {"a": 1.5, "b": [3, None]}
+
+
+def test_a_document_without_words_has_a_row_and_no_cluster(bench):
+    rows = ["rain wind sea"] * 4 + ["..."] + ["loan bank price"] * 4
+    (bench.folder / "gaps.csv").write_text("text\n" + "\n".join(rows) + "\n")
+    outcome = bench("cluster", "gaps.csv", "--k", "2", "--json")
+    tables = json.loads(outcome.out)["tables"]
+    clusters = [row["cluster"] for row in tables["documents"]]
+    assert clusters[4] is None
+    assert sorted(set(clusters[:4] + clusters[5:])) == [0, 1]
+    assert sum(row["documents"] for row in tables["clusters"]) == 8

@@ -106,7 +106,14 @@ def word_table(model: Any, kind: str, n: int = 50) -> Table:
 
 
 def document_table(corpus: Corpus | ShardedCorpus, columns: dict[str, Any], *, shown: bool = True) -> Table:
-    """One row per document: its id, its label if known, and the prediction."""
+    """One row per document: its id, its label if known, and the prediction, which a document without words has not."""
+    from bursty.corpus import Corpus
+
+    if isinstance(corpus, Corpus) and (empty := corpus.counts.indptr[1:] == corpus.counts.indptr[:-1]).any():
+        columns = {
+            name: [None if gone else value for gone, value in zip(empty, column, strict=True)]
+            for name, column in columns.items()
+        }
     named: dict[str, Any] = {"id": corpus.ids}
     if corpus.labels is not None and corpus.label_names is not None:
         names = corpus.label_names
