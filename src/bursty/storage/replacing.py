@@ -25,7 +25,7 @@ from typing import IO
 try:
     import fcntl
 except ImportError:  # Windows has no such locks
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # not on Windows: writers do not lock there
 
 # On file systems without locks, a temporary file unchanged for a day is considered stale.
 _FORGOTTEN = 86_400.0

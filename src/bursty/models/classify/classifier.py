@@ -204,10 +204,11 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         """
         settings = Settings.of(self)
         X, y, sample_weight, names = labelled(X, y, sample_weight)
-        if n_documents := _n_documents(X):  # labels are checked before the documents are walked, where possible
-            self._check_labels(n_documents, y, sample_weight)
+        # Labels are checked before the documents are walked, where their number is known.
+        known = _n_documents(X)
+        checked = self._check_labels(known, y, sample_weight) if known else None
         documents = self._place(X, reset=True)
-        targets, weights = self._check_labels(documents.n_documents, y, sample_weight)
+        targets, weights = checked or self._check_labels(documents.n_documents, y, sample_weight)
         self._begin(settings, targets)
         self.class_names_ = _class_names(self.classes_, names)
         self._transform = Transform.fit(settings.transform, documents)
