@@ -13,7 +13,7 @@ from bursty import datasets
 from bursty.engines import Chunk
 from bursty.families import DCM, Multinomial
 from bursty.families.dcm import maximise_alpha
-from bursty.families.urn import S_MAX, S_MIN
+from bursty.families.solve import S_MAX, S_MIN
 
 
 def bursty_counts(seed, n_documents=60, n_words=12, s=3.0, mean_length=25):

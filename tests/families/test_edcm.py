@@ -13,7 +13,7 @@ import oracles
 from bursty import datasets
 from bursty.families import DCM, EDCM
 from bursty.families.normaliser import log_normaliser
-from bursty.families.urn import S_MAX, S_MIN
+from bursty.families.solve import S_MAX, S_MIN
 
 
 def model_with(beta):

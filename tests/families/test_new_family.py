@@ -243,7 +243,7 @@ def test_an_unknown_family_is_an_error(corpus):
 
 
 def test_a_name_is_taken_once():
-    with pytest.raises(ValueError, match="'poisson' is that of Poisson"):
+    with pytest.raises(ValueError, match="'poisson' is taken by Poisson"):
         type("Other", (FamilyEstimator,), {"_family": PoissonFamily()})
     again = type("Poisson", (FamilyEstimator,), {"_family": PoissonFamily(), "__module__": __name__})
     assert FAMILIES["poisson"] is again

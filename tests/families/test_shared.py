@@ -12,7 +12,7 @@ from bursty import datasets
 from bursty.engines import Chunk
 from bursty.families import get_family
 from bursty.families.shared import Shared
-from bursty.families.urn import tails
+from bursty.families.solve import tails
 from bursty.kernels import polya
 
 FAMILIES = ["dcm", "edcm", "multinomial", "vonmisesfisher"]

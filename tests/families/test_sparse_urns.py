@@ -7,9 +7,8 @@ import pytest
 
 from bursty.engines import Levels
 from bursty.families.dcm import maximise_alpha
-from bursty.families.solve import solve_urns
+from bursty.families.solve import S_MAX, S_MIN, solve_urns
 from bursty.families.sparse_urns import PairUrns
-from bursty.families.urn import S_MAX, S_MIN
 from bursty.kernels import gibbs_maximise, threads
 
 N_WORDS, K = 30, 5

@@ -6,10 +6,11 @@ as these are: `FAMILIES` has it by its name.
 
 from __future__ import annotations
 
-from bursty.families.base import FAMILIES, Family, FamilyEstimator, Parameters, Statistics, family_of, get_family
+from bursty.families.base import Family, Parameters, Statistics
 from bursty.families.dcm import DCM
 from bursty.families.dirichlet import Dirichlet
 from bursty.families.edcm import EDCM
+from bursty.families.estimator import FAMILIES, FamilyEstimator, family_of, get_family
 from bursty.families.gamma import GammaPrior
 from bursty.families.multinomial import Multinomial
 from bursty.families.vonmisesfisher import VonMisesFisher

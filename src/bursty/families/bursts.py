@@ -26,9 +26,8 @@ from scipy.special import ndtr
 from bursty.engines import Assignment, Chunk, Levels
 from bursty.families.dcm import DCMFamily
 from bursty.families.priors import Solution, UrnPrior, solve_with_prior
-from bursty.families.solve import solve_urns
+from bursty.families.solve import S_MAX, S_MIN, solve_urns
 from bursty.families.sparse_urns import PairUrns
-from bursty.families.urn import S_MAX, S_MIN
 from bursty.kernels import gather, polya
 from bursty.validation import check_counts
 

@@ -19,20 +19,18 @@ sequence of words ([Madsen2005] eq. 2, [Elkan2006] eq. 1)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from bursty.engines import Chunk, Levels, Resp
-from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, weighted_logs
-from bursty.families.edcm import add_smoothing
+from bursty.families.base import Statistics, weighted_logs
 from bursty.families.multinomial import documents_of_tokens
-from bursty.families.priors import Draws, Solution, UrnPrior, check_prior, solve_with_prior
-from bursty.families.solve import solve_urns
+from bursty.families.priors import Draws, Solution, UrnPrior, solve_with_prior
+from bursty.families.solve import S_MAX, S_MIN, solve_urns, tails
 from bursty.families.sparse_urns import PairUrns
-from bursty.families.urn import S_MAX, S_MIN, add_length_term, tails
+from bursty.families.urn import UrnEstimator, UrnFamily, UrnParameters
 from bursty.kernels import gather, maximise, polya, tables, threads
 
 Array = np.ndarray[Any, Any]
@@ -51,18 +49,13 @@ class DCMStatistics(Statistics):
 
 
 @dataclass(frozen=True)
-class DCMParameters(Parameters):
+class DCMParameters(UrnParameters):
     """Weights of the words in the urn: W x K."""
 
     alpha: Array
 
-    @cached_property
-    def s(self) -> Array:
-        """Sum of alpha: K."""
-        return gather.column_sums(self.alpha)
 
-
-class DCMFamily(Family[DCMStatistics, DCMParameters]):
+class DCMFamily(UrnFamily[DCMStatistics, DCMParameters]):
     """Exact, and nearly as cheap as its approximation."""
 
     name = "dcm"
@@ -73,7 +66,6 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
         "of the 22nd International Conference on Machine Learning (ICML), pages 545-552, 2005. "
         "doi:10.1145/1102351.1102420"
     )
-    can_shrink = True
     repeats_weigh = True
     draws = "tables"
 
@@ -81,23 +73,9 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
         """Count the documents that have each word, those with each number of repeats, and those of each length."""
         return DCMStatistics(chunk.sum_by_word(resp), chunk.without_first.sum_by_level(resp), chunk.sum_by_length(resp))
 
-    def __init__(self, prior: UrnPrior | None = None) -> None:
-        self.prior = prior
-
-    def with_prior(self, prior: UrnPrior | None) -> DCMFamily:
-        """The family whose `update` assumes this prior; None is maximum likelihood."""
-        return DCMFamily(prior)
-
-    def update(
-        self, stats: DCMStatistics, *, smoothing: float = 0.0, start: DCMParameters | None = None
-    ) -> DCMParameters:
-        """The maximum, by one equation in one unknown: see `maximise_urns`; with a prior, see `families.priors`."""
-        begin = None if start is None else start.alpha
-        if self.prior is None:
-            alpha = maximise_urns(stats.types, stats.repeats, stats.lengths, begin)
-        else:
-            alpha = self.solve(stats, self.prior, begin).alpha
-        return DCMParameters(add_smoothing(alpha, smoothing))
+    def maximise(self, stats: DCMStatistics, start: DCMParameters | None) -> Array:
+        """The maximum, by one equation in one unknown: see `solve_urns`."""
+        return maximise_urns(stats.types, stats.repeats, stats.lengths, None if start is None else start.alpha)
 
     def totals(self, stats: DCMStatistics) -> Array:
         """s of each component, from the words that it has."""
@@ -141,12 +119,6 @@ class DCMFamily(Family[DCMStatistics, DCMParameters]):
         if trust is not None:
             logs *= trust[repeats.level_words][:, None]
         return chunk.words(weighted_logs(table, trust)) + repeats.levels(logs)
-
-    def add_length_term(
-        self, chunk: Chunk, params: DCMParameters, log_prob: Array, constants: Array | None = None
-    ) -> None:
-        """Cost of drawing this number of words from an urn of total weight s."""
-        add_length_term(chunk, params.s, log_prob, constants)
 
     def sample(self, params: DCMParameters, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
         """Run the urn."""
@@ -252,7 +224,7 @@ class _WordUrns(Draws):
             alpha[:, at_limit] = s * weights[:, at_limit] / sums[at_limit]
 
 
-class DCM(FamilyEstimator):
+class DCM(UrnEstimator):
     """Dirichlet compound multinomial distribution of word counts, also known as the multivariate Polya distribution.
 
     Parameters
@@ -280,13 +252,3 @@ class DCM(FamilyEstimator):
 
     _family = DCMFamily()
     alpha_: Array
-    s_: float
-
-    def __init__(
-        self, *, smoothing: float = 0.0, prior: str | None = None, engine: str = "local", n_jobs: int | None = None
-    ) -> None:
-        super().__init__(smoothing=smoothing, engine=engine, n_jobs=n_jobs)
-        self.prior = prior
-
-    def _own_family(self) -> DCMFamily:
-        return DCMFamily(check_prior(self.prior))

@@ -29,7 +29,8 @@ import numpy as np
 from scipy.special import gammaln, psi, zeta
 
 from bursty.engines import Assignment, Chunk, Resp
-from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics
+from bursty.families.base import Family, Parameters, Statistics
+from bursty.families.estimator import FamilyEstimator
 from bursty.kernels import gather
 
 Array = np.ndarray[Any, Any]

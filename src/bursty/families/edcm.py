@@ -19,7 +19,6 @@ The sum of q over all documents of length n is not 1 but Z_n(beta) < 1, which th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,9 +26,10 @@ import scipy.sparse as sp
 
 from bursty.engines import Chunk, Levels, Resp
 from bursty.families import normaliser
-from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, weighted_logs
-from bursty.families.priors import Solution, UrnPrior, check_prior, solve_first_draws
-from bursty.families.urn import add_length_term, solve_total
+from bursty.families.base import Statistics, weighted_logs
+from bursty.families.priors import Solution, UrnPrior, solve_first_draws
+from bursty.families.solve import solve_total
+from bursty.families.urn import UrnEstimator, UrnFamily, UrnParameters
 from bursty.kernels import gather, threads
 
 Array = np.ndarray[Any, Any]
@@ -44,18 +44,13 @@ class EDCMStatistics(Statistics):
 
 
 @dataclass(frozen=True)
-class EDCMParameters(Parameters):
+class EDCMParameters(UrnParameters):
     """Weights of the words' first occurrences: W x K."""
 
     beta: Array
 
-    @cached_property
-    def s(self) -> Array:
-        """Sum of beta: K."""
-        return gather.column_sums(self.beta)
 
-
-class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
+class EDCMFamily(UrnFamily[EDCMStatistics, EDCMParameters]):
     """Sufficient statistics are presence and length alone."""
 
     name = "edcm"
@@ -66,35 +61,21 @@ class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
         "2006. doi:10.1145/1143844.1143881"
     )
     is_normalised = False
-    can_shrink = True
 
     def summarize(self, chunk: Chunk, resp: Resp) -> EDCMStatistics:
         """Count the documents that have each word, and those of each length."""
         return EDCMStatistics(chunk.sum_by_word(resp), chunk.sum_by_length(resp))
 
-    def __init__(self, prior: UrnPrior | None = None) -> None:
-        self.prior = prior
-
-    def with_prior(self, prior: UrnPrior | None) -> EDCMFamily:
-        """The family whose `update` assumes this prior; None is maximum likelihood."""
-        return type(self)(prior)
-
-    def solve(self, stats: EDCMStatistics, prior: UrnPrior, start: Array | None = None) -> Solution:
-        """Parameters with this prior, and how sure s is."""
-        return solve_first_draws(stats.types, stats.lengths, prior, None if start is None else start.sum(axis=0))
-
-    def update(
-        self, stats: EDCMStatistics, *, smoothing: float = 0.0, start: EDCMParameters | None = None
-    ) -> EDCMParameters:
+    def maximise(self, stats: EDCMStatistics, start: EDCMParameters | None) -> Array:
         """One equation for s, then beta in proportion to the statistics: [Elkan2006] eq. 5 and 6."""
-        if self.prior is not None:
-            beta = self.solve(stats, self.prior, None if start is None else start.beta).alpha
-            return EDCMParameters(add_smoothing(beta, smoothing))
         totals = gather.column_sums(stats.types)
         s = solve_total(totals, stats.lengths, None if start is None else start.s)
         scale = np.divide(s, totals, out=np.zeros_like(s), where=totals > 0)
-        beta = threads.apply(np.multiply, stats.types, scale)
-        return EDCMParameters(add_smoothing(beta, smoothing))
+        return threads.apply(np.multiply, stats.types, scale)
+
+    def solve(self, stats: EDCMStatistics, prior: UrnPrior, start: Array | None = None) -> Solution:
+        """Weights given this prior, and the standard error of log s."""
+        return solve_first_draws(stats.types, stats.lengths, prior, None if start is None else start.sum(axis=0))
 
     def effective_counts(self, stats: EDCMStatistics, params: EDCMParameters) -> Array:
         """First occurrences: what comes after them costs all words the same."""
@@ -109,12 +90,6 @@ class EDCMFamily(Family[EDCMStatistics, EDCMParameters]):
     def word_evidence(self, chunk: Chunk, table: Array, trust: Array | None = None) -> Array:
         """Sum of log beta over the words, however often they occur."""
         return chunk.words(weighted_logs(table, trust))
-
-    def add_length_term(
-        self, chunk: Chunk, params: EDCMParameters, log_prob: Array, constants: Array | None = None
-    ) -> None:
-        """Cost of drawing this number of words from an urn of total weight s."""
-        add_length_term(chunk, params.s, log_prob, constants)
 
     def constants(self, chunk: Chunk) -> Array:
         """Sum of log Gamma(x)."""
@@ -145,15 +120,7 @@ class NormalisedEDCMFamily(EDCMFamily):
         return super().log_prob(chunk, params) - self.log_normaliser(chunk, params)
 
 
-def add_smoothing(weights: Array, amount: float) -> Array:
-    """Add ``amount`` times the smallest non-zero parameter of each component to all of it ([Madsen2005] 5.1)."""
-    if amount == 0.0:
-        return weights
-    smallest = np.min(np.where(weights > 0, weights, np.inf), axis=0)
-    return weights + amount * np.where(np.isfinite(smallest), smallest, 1.0)
-
-
-class EDCM(FamilyEstimator):
+class EDCM(UrnEstimator):
     """Exponential-family approximation of the Dirichlet compound multinomial.
 
     Parameters
@@ -180,16 +147,6 @@ class EDCM(FamilyEstimator):
 
     _family = EDCMFamily()
     beta_: Array
-    s_: float
-
-    def __init__(
-        self, *, smoothing: float = 0.0, prior: str | None = None, engine: str = "local", n_jobs: int | None = None
-    ) -> None:
-        super().__init__(smoothing=smoothing, engine=engine, n_jobs=n_jobs)
-        self.prior = prior
-
-    def _own_family(self) -> EDCMFamily:
-        return EDCMFamily(check_prior(self.prior))
 
     def log_prob(self, X: Any, *, coefficient: bool = False, normalized: bool = False) -> Array:
         """Log-probability of each document.

@@ -19,7 +19,7 @@ from scipy.special import gammaln
 
 from bursty.families.base import Family, Parameters, Statistics
 from bursty.families.dcm import DCMParameters, DCMStatistics
-from bursty.families.urn import LengthUrn, tails
+from bursty.families.solve import LengthUrn, tails
 from bursty.kernels import polya
 from bursty.storage.schema import number, storable
 

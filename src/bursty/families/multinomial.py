@@ -17,7 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.engines import Chunk, Resp
-from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, weighted_logs
+from bursty.families.base import Family, Parameters, Statistics, weighted_logs
+from bursty.families.estimator import FamilyEstimator
 
 Array = np.ndarray[Any, Any]
 

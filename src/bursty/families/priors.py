@@ -33,8 +33,7 @@ from typing import Any
 import numpy as np
 
 from bursty.engines import Levels
-from bursty.families.solve import Urns, information, solve_urns
-from bursty.families.urn import LengthUrn, Pull, solve_total
+from bursty.families.solve import LengthUrn, Pull, Urns, information, solve_total, solve_urns
 from bursty.kernels import gather
 
 Array = np.ndarray[Any, Any]

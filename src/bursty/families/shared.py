@@ -15,14 +15,13 @@ its posterior. The strength m is given in documents: the number of draws in that
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bursty.engines import Levels
 from bursty.families.base import Family, Parameters, Statistics
-from bursty.families.edcm import add_smoothing
+from bursty.families.urn import add_smoothing
 
 Array = np.ndarray[Any, Any]
 
@@ -40,7 +39,7 @@ class Shared:
     @classmethod
     def of(cls, family: Family[Any, Any], stats: Statistics, n_documents: float, shrinkage: float) -> Shared:
         """From statistics of the documents, of any components; ``shrinkage`` in average documents."""
-        together = _pooled(stats)
+        together = stats.pooled()
         corpus = family.update(together)
         counts = family.effective_counts(together, corpus)[:, 0]
         return cls(counts * (shrinkage / n_documents), corpus)
@@ -56,12 +55,3 @@ class Shared:
         if smoothing > 0 and family.smooths:
             params = family.with_draws(add_smoothing(draws, smoothing), stats, self.corpus)
         return params
-
-
-def _pooled(stats: Any) -> Any:
-    """The statistics of all components together, as those of one."""
-    if isinstance(stats, Levels):
-        return replace(stats, weights=stats.weights.sum(axis=-1, keepdims=True))
-    if isinstance(stats, Statistics):
-        return type(stats)(*(_pooled(getattr(stats, field.name)) for field in fields(stats)))
-    return stats.sum(axis=-1, keepdims=True)

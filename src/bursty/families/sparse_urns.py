@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bursty.engines import Levels
-from bursty.families.urn import S_MAX, S_MIN
+from bursty.families.solve import S_MAX, S_MIN
 from bursty.kernels import gather, gibbs_maximise, tables, threads
 
 Array = np.ndarray[Any, Any]

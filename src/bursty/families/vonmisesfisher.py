@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from bursty.engines import Assignment, Chunk, Resp
-from bursty.families.base import Family, FamilyEstimator, Parameters, Statistics, log_normal_copies
+from bursty.families.base import Family, Parameters, Statistics, log_normal_copies
 from bursty.families.bessel import bessel_ratio, log_iv
+from bursty.families.estimator import FamilyEstimator
 
 Array = np.ndarray[Any, Any]
 

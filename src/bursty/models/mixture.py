@@ -20,7 +20,7 @@ from sklearn.utils import ClassifierTags, Tags
 
 from bursty.engines import Documents
 from bursty.estimator import generator
-from bursty.families.base import get_family
+from bursty.families.estimator import get_family
 from bursty.families.shared import Shared
 from bursty.inference import em
 from bursty.inference.checkpoint import CheckpointWriter

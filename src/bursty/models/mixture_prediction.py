@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Documents
 from bursty.estimator import check_lengths, generator
-from bursty.families.base import Family, check_perplexity, get_family, log_coefficient
+from bursty.families.base import Family, log_coefficient
+from bursty.families.estimator import check_perplexity, get_family
 from bursty.inference import em
 
 Array = np.ndarray[Any, Any]

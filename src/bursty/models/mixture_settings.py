@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from bursty.engines import Assignment, Chunk, Documents
 from bursty.estimator import check_number, check_whole
-from bursty.families.base import get_family
+from bursty.families.estimator import get_family
 from bursty.inference.checkpoint import Checkpoint
 from bursty.inference.em import Schedule
 from bursty.inference.starts import STARTS

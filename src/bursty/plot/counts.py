@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from bursty.engines import Chunk
 from bursty.families import get_family
-from bursty.families.base import FamilyEstimator
+from bursty.families.estimator import FamilyEstimator
 from bursty.metrics import CountProbabilities
 from bursty.metrics import count_probabilities as count
 from bursty.plot import style

@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 from bursty.engines import Levels
 from bursty.families.base import Statistics
 from bursty.families.dcm import maximise_alpha
-from bursty.families.urn import S_MAX, S_MIN, LengthUrn
+from bursty.families.solve import S_MAX, S_MIN, LengthUrn
 from bursty.samplers.tokens import item_levels, length_levels
 from bursty.storage.schema import number, part
 

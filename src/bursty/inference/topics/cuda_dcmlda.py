@@ -19,9 +19,8 @@ from scipy.special import gammaln
 
 from bursty.engines import Levels
 from bursty.engines.cuda import CudaChunk, fetch
-from bursty.families.solve import solve_urns
+from bursty.families.solve import S_MAX, S_MIN, LengthUrn, solve_urns
 from bursty.families.sparse_urns import UNSEEN
-from bursty.families.urn import S_MAX, S_MIN, LengthUrn
 from bursty.inference.topics import cuda_sweeps, dcmlda
 from bursty.inference.topics.base import FLOOR, NO_LEVELS, learn_alpha
 from bursty.inference.topics.cuda_sweeps import Shape, column_sums, empty, launch, on_card

@@ -13,9 +13,8 @@ import numpy as np
 
 from bursty.engines import Chunk, Levels, has_versions
 from bursty.families.priors import UrnPrior, solve_with_prior
-from bursty.families.solve import solve_urns
+from bursty.families.solve import LengthUrn, solve_urns
 from bursty.families.sparse_urns import PairUrns
-from bursty.families.urn import LengthUrn
 from bursty.inference.mcem import Chains
 from bursty.inference.topics import lda
 from bursty.inference.topics.base import FLOOR, NO_LEVELS, STORED, TopicStatistics, learn_alpha, mixture_levels

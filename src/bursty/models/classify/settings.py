@@ -9,7 +9,8 @@ import numpy as np
 
 from bursty.estimator import check_range
 from bursty.families import get_family
-from bursty.families.base import Family, FamilyEstimator
+from bursty.families.base import Family
+from bursty.families.estimator import FamilyEstimator
 from bursty.families.priors import UrnPrior, check_prior
 from bursty.models.classify.smoothing import POWERS, Constant, Shrinkage, Smoothing
 
