@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test check bench docs package test-lowest clean
 .DELETE_ON_ERROR:
 
 # One stamp per set of extras: `make demo` does not pay for the linters.
@@ -30,6 +30,23 @@ bench: $(VENV)/.installed-test
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+
+# Wheel and sdist, checked, installed into an environment that has nothing else, and used there.
+package: $(VENV)/.installed-release
+	rm -rf dist build/package
+	$(BIN)/python -m build --quiet --installer uv --outdir dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist
+	$(BIN)/uv venv --quiet --python $(BIN)/python build/package
+	$(BIN)/uv pip install --quiet --python build/package "$$(echo dist/*.whl)[report]"
+	cd build/package && env -u PYTHONPATH bin/python ../../tests/smoke.py
+
+# The oldest version of every dependency that pyproject.toml allows. These warn about newer Pythons: warnings are no errors.
+LOWEST ?= tests/families tests/corpus tests/metrics tests/persistence tests/plot tests/cli/test_results.py tests/models/test_mixture.py
+test-lowest: $(VENV)/.installed-release
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/lowest
+	$(BIN)/uv pip install --quiet --python build/lowest --resolution lowest-direct ".[test]"
+	env -u PYTHONPATH build/lowest/bin/python -m pytest -W default $(LOWEST)
 
 clean:
 	rm -rf $(VENV) docs/_build dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

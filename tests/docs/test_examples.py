@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import doctest
-import importlib
-import re
-from pathlib import Path
 
 import pytest
 from matplotlib import pyplot
 
-API = Path(__file__).parents[2] / "docs" / "api" / "index.md"
+from public_api import public_names, resolve
+
 #: Names that need no example.
-WITHOUT = {"bursty.datasets.DatasetUnavailable"}
+WITHOUT = {f"bursty.datasets.{name}" for name in ("DatasetUnavailable", "MixtureTruth", "Yu2010Truth")}
 #: Modules all of whose names have an example.
 COMPLETE = {"bursty.corpus", "bursty.datasets", "bursty.plot", "bursty.report"}
 
 
-def _names() -> list[str]:
-    """Every name of the API reference."""
-    found = []
-    for module, entries in re.findall(r"currentmodule:: (\S+)\n(.*?)```", API.read_text(encoding="utf-8"), re.DOTALL):
-        found += [f"{module}.{name}" for name in re.findall(r"^   (\w+)$", entries, re.MULTILINE)]
-    return found
-
-
-@pytest.mark.parametrize("name", _names())
+@pytest.mark.parametrize("name", public_names())
 def test_examples(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    module, _, attribute = name.rpartition(".")
-    value = getattr(importlib.import_module(module), attribute)
+    value, module = resolve(name), name.rpartition(".")[0]
     if module in COMPLETE and name not in WITHOUT:
         assert "Examples\n" in value.__doc__, f"{name} has no example"
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)

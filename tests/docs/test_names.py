@@ -39,7 +39,7 @@ OTHERS = {
 }
 FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 SPAN = re.compile(r"`([^`\n]+(?:\n[^`\n]+)?)`")
-FILE = re.compile(r"[\w./<>*-]*\.(?:py|md|toml)|[\w./<>*-]+/[\w<>*-]+\.json|[\w/<>-]+/")
+FILE = re.compile(r"[\w./<>*-]*\.(?:py|md|toml|cff)|[\w./<>*-]+/[\w<>*-]+\.txt|[\w./<>*-]+/[\w<>*-]+\.json|[\w/<>-]+/")
 NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?=$|\(|\[)")
 PROGRAM = re.compile(r"(?:python -m |(?=benchmarks\.))([\w.]+)")
 
