@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -35,9 +36,11 @@ OTHERS = {
     "pre-commit",
     "report.html",
     "scipy.sparse",
+    "texts.csv",
     "vocab.txt",
 }
 FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+ASSIGNED = re.compile(r"^(\w+)(?=(?:, \w+)* = )", re.MULTILINE)
 SPAN = re.compile(r"`([^`\n]+(?:\n[^`\n]+)?)`")
 FILE = re.compile(r"[\w./<>*-]*\.(?:py|md|toml|cff)|[\w./<>*-]+/[\w<>*-]+\.txt|[\w./<>*-]+/[\w<>*-]+\.json|[\w/<>-]+/")
 NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?=$|\(|\[)")
@@ -56,7 +59,12 @@ def file_exists(name: str) -> bool:
     return any(next(folder.glob(pattern), None) for folder in (ROOT, SOURCE, ROOT / "docs"))
 
 
-def missing(span: str, *, inside: bool = False) -> str | None:
+def variables(page: Path) -> set[str]:
+    """Names that the blocks of code of a page assign: each stands for an object of some class."""
+    return {name for block in FENCE.findall(page.read_text(encoding="utf-8")) for name in ASSIGNED.findall(block)}
+
+
+def missing(span: str, *, inside: bool = False, assigned: Collection[str] = ()) -> str | None:
     """The name of ours in this span that does not exist, or None."""
     if FILE.fullmatch(span):
         found = file_exists(span) or any((ROOT / "tests").rglob(span))
@@ -68,6 +76,9 @@ def missing(span: str, *, inside: bool = False) -> str | None:
     if (match := NAME.match(span)) is None or match[0] in OTHERS or len(match[0]) == 1:
         return None
     name = match[0]
+    first, _, rest = name.partition(".")
+    if rest and first in assigned:
+        name = f"model.{rest}"
     is_ours = "." in name or re.fullmatch(r"[A-Z]\w*", name) or (inside and re.fullmatch(r"[a-z]\w*_\w+", name))
     if not is_ours or hasattr(builtins, name) or INDEX.has(name) or (inside and name in INDEX.names):
         return None
@@ -81,7 +92,8 @@ def missing(span: str, *, inside: bool = False) -> str | None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_names_exist(page):
-    found = [missing(span, inside=page.stem in INSIDE) for span in spans(page)]
+    names = variables(page)
+    found = [missing(span, inside=page.stem in INSIDE, assigned=names) for span in spans(page)]
     assert [name for name in found if name is not None] == []
 
 
