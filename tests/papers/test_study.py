@@ -19,6 +19,7 @@ from papers import studies
 def entry(monkeypatch):
     about = {
         "short": "Nobody (1900)",
+        "methods": ["good", "bad"],
         "entries": {
             "table1": {
                 "where": "Table 1",
@@ -64,12 +65,31 @@ def test_verdicts():
     assert verdict(0.60, 0.01) == "better"
     assert verdict(0.40, 0.01) == "worse"
     assert verdict(0.40, 0.01, "perplexity") == "better"
-    assert verdict(0.40, 0.01, "words") == "differs"
+    assert verdict(0.40, 0.01, "words") == "differs, lower"
+    assert verdict(0.60, 0.01, own=False) == "differs, higher"  # a stronger baseline is no success
+    # Our error counts at most as much as the paper's: a noisy replication does not agree more easily.
+    assert verdict(0.60, 1.00) == "better"
+    assert verdict(0.60, 0.04, paper=Published("0.50")) == "better"
+    assert verdict(0.60, 0.05, paper=Published("0.50")) == "agrees"
     assert verdict(0.504, None, paper=Published("0.50")) == "agrees"  # rounding
     assert verdict(0.52, None, paper=Published("0.50")) == "better"
     assert verdict(0.60, 0.01, reason="other data") == "other data"
     assert verdict(0.60, 0.01, paper=None) == "ours only"
     assert verdict(None, None) == "not run"
+
+
+@pytest.mark.parametrize(
+    ("published", "ours", "n", "expected"),
+    [
+        # z(.9) - z(.1) is 1.37; two standard errors are 2 sqrt(2 / 7) = 1.07 with ten runs each.
+        ("0.10", 0.90, 10, "differs, higher"),
+        ("0.40", 0.85, 10, "agrees"),
+        ("0.99", 1.00, 10, "agrees"),
+        ("0.40", 0.90, 3, "too few runs"),
+    ],
+)
+def test_correlations_are_compared_by_fishers_z(published, ours, n, expected):
+    assert Row("what", "correlation", "", Published(published, n_runs=10), ours, None, n).verdict == expected
 
 
 def test_an_outcome_compares_and_claims(entry, tmp_path):

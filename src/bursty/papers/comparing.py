@@ -12,6 +12,7 @@ from typing import Any
 from bursty.papers.entry import Case, Entry, Results
 
 #: Measures for which higher (True) or lower (False) is better; other measures only agree or differ.
+#: Only the method that a paper proposes can be better or worse: a stronger baseline is no success of the replication.
 DIRECTIONS = {
     "perplexity": False,
     "MI": True,
@@ -19,7 +20,6 @@ DIRECTIONS = {
     "accuracy": True,
     "macro break-even": True,
     "micro break-even": True,
-    "time ratio DCM / EDCM": False,
     "log-likelihood a document": True,
     "true words found": True,
     "% perfect runs": True,
@@ -27,12 +27,19 @@ DIRECTIONS = {
 }
 
 
+#: Correlations are compared as Fisher's z, whose standard error depends on the number of runs alone.
+CORRELATION = "correlation"
+#: Largest correlation taken at its value; z of a printed 1.00 would be infinite.
+_LARGEST = 0.995
+
+
 @dataclass(frozen=True)
 class Published:
-    """A published number: as printed, and its standard error if available."""
+    """A published number: as printed, its standard error if available, and for a correlation the number of runs."""
 
     text: str
     error: float | None = None
+    n_runs: int = 0
 
     @property
     def value(self) -> float:
@@ -64,6 +71,8 @@ class Row:
     better: str = ""
     #: Reason for a missing verdict.
     reason: str = ""
+    #: Whether this is the method that the paper proposes.
+    own: bool = True
 
     @property
     def difference(self) -> float | None:
@@ -72,20 +81,43 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Agrees (within two standard errors and rounding), better or worse; "differs" if neither is better."""
+        """Agrees, or higher or lower than published; for the paper's own method better or worse."""
         if self.ours is None:
             return self.reason or "not run"
         if self.paper is None or self.difference is None:
             return "ours only"
         if self.reason:
             return self.reason
-        errors = [error for error in (self.error, self.paper.error) if error is not None]
-        if abs(self.difference) <= 2.0 * math.hypot(*errors) + self.paper.rounding:
+        if self.measure == CORRELATION and min(self.n_runs, self.paper.n_runs) < 4:
+            return "too few runs"
+        if self._distance <= 2.0:
             return "agrees"
         more_is_better = DIRECTIONS.get(self.measure)
-        if more_is_better is None:
-            return "differs"
+        if more_is_better is None or not self.own:
+            return "differs, higher" if self.difference > 0 else "differs, lower"
         return "better" if (self.difference > 0) == more_is_better else "worse"
+
+    @property
+    def _distance(self) -> float:
+        """Distance from the published value beyond rounding, in standard errors.
+
+        Our error counts at most as much as the published one, so that a noisy replication does not agree more easily.
+        """
+        assert self.paper is not None
+        assert self.ours is not None
+        gap = abs(self.ours - self.paper.value) - self.paper.rounding
+        if self.measure == CORRELATION:
+            gap = abs(_fisher(self.ours) - _fisher(self.paper.value))
+            error = math.hypot(*(1.0 / math.sqrt(n - 3) for n in (self.n_runs, self.paper.n_runs)))
+        elif self.paper.error is None:
+            error = self.error or 0.0
+        else:
+            error = math.hypot(self.paper.error, min(self.error or 0.0, self.paper.error))
+        return 0.0 if gap <= 0 else math.inf if error == 0 else gap / error
+
+
+def _fisher(correlation: float) -> float:
+    return math.atanh(min(max(correlation, -_LARGEST), _LARGEST))
 
 
 @cache
@@ -111,14 +143,20 @@ def published_values(entry: Entry) -> dict[tuple[str, str], Published]:
 
 
 def _published(measure: str, printed: str | list[str], about: dict[str, Any]) -> Published:
-    """A value with its standard error: printed, from a standard deviation, typical, or that of a correlation."""
+    """A value with its standard error: printed, from a standard deviation, or typical."""
     text, *spread = printed if isinstance(printed, list) else [printed]
     if spread:
         return Published(text, float(spread[0]) / math.sqrt(about.get("spread over", 1)))
-    if measure == "correlation":
-        return Published(text, (1.0 - float(text) ** 2) / math.sqrt(about["runs"] - 2))
+    if measure == CORRELATION:
+        return Published(text, n_runs=about["runs"])
     typical = about.get("typical error", {}).get(measure)
     return Published(text, None if typical is None else float(typical))
+
+
+def proposes(entry: Entry, case: str) -> bool:
+    """Whether a case is the method that the paper proposes."""
+    methods = source(entry).get("methods", published()[entry.paper].get("methods", []))
+    return methods == "all" or not set(methods).isdisjoint(case.split(", "))
 
 
 def compare(entry: Entry, cases: list[Case], results: Results, missing: dict[str, str]) -> list[Row]:
@@ -176,6 +214,7 @@ def _row(
         n_runs,
         better,
         "data not available" if case in missing else "other data" if entry.uses_other_data(case) else "",
+        proposes(entry, case),
     )
 
 

@@ -25,13 +25,16 @@ def find_topics(run: Run, model: str, n_topics: int, n_iter: int) -> Values:
     estimator = {"DCMLDA": DCMLDA, "LDA": LDA}[model]
     fitted = estimator(n_topics, n_iter=n_iter, random_state=run.seed, n_jobs=run.n_jobs).fit(load("sp500"))
     words = fitted.top_words(25, by="probability")
+    sectors = {name: stocks.split() for name, stocks in source(_TOPICS["DCMLDA"])["sectors"].items()}
     values: Values = {}
     for name, published in source(_TOPICS[model])["topics"].items():
         shared = [len(set(published) & set(topic)) for topic in words]
         best = words[int(np.argmax(shared))]
         values[f"{name}, top 6"] = len(set(published) & set(best[:6]))
         values[f"{name}, top 25"] = max(shared)
-        values[f"{name}, words"] = best[:6]
+        values[f"{name}, words"] = best[:15]
+        # The last character of a word says whether the stock rose or fell.
+        values[f"{name}, sector"] = sum(word[:-1] in sectors[name] for word in best)
         values[f"{name}, can be found"] = len(set(published) & set(load("sp500").vocabulary.tolist()))
     return values
 
@@ -48,17 +51,17 @@ def repeat_likelihood(run: Run, n_topics: int, n_iter: int, n_pseudo: int) -> Va
     }
 
 
-def _topic_cases(model: str) -> Any:
+def _topic_cases(*models: str) -> Any:
     def cases(quick: bool) -> list[Case]:
         sizes = {"n_topics": 20, "n_iter": 15 if quick else 100}
-        return [Case(model, find_topics, {"model": model, **sizes}, STOCKS)]
+        return [Case(model, find_topics, {"model": model, **sizes}, STOCKS) for model in models]
 
     return cases
 
 
 def _topic_rows(model: str) -> Any:
     def derive(results: Results) -> dict[str, list[Values]]:
-        shown = {"top words shared": "top 6", "in our top 25": "top 25"}
+        shown = {"top words shared": "top 6", "in our top 25": "top 25", "top 25 in the sector": "sector"}
         return {
             name: [{row: run[f"{name}, {kept}"] for row, kept in shown.items()} for run in results.runs(model)]
             for name in TOPIC_NAMES
@@ -67,13 +70,28 @@ def _topic_rows(model: str) -> Any:
     return derive
 
 
+def _overlap(results: Results) -> dict[str, list[Values]]:
+    """Topics of LDA, and the six most likely words of DCMLDA's topics among the first 6 and 15 of those of LDA."""
+    pairs = list(zip(results.runs("DCMLDA"), results.runs("LDA"), strict=True))
+    return _topic_rows("LDA")(results) | {
+        f"both models, {name}": [
+            {
+                f"shared with LDA's top {n}": len(set(dcm[f"{name}, words"][:6]) & set(lda[f"{name}, words"][:n]))
+                for n in (6, 15)
+            }
+            for dcm, lda in pairs
+        ]
+        for name in TOPIC_NAMES
+    }
+
+
 def _topic_text(model: str) -> Any:
     def more(results: Results) -> str:
         first = results.first(model)
-        lines = [f"The topics of the first run ({model}, six most likely words):", ""]
+        lines = [f"Topics of the first run ({model}, six most likely words):", ""]
         for name in TOPIC_NAMES:
             published = source(_TOPICS[model])["topics"][name]
-            lines.append(f"- {name}: {', '.join(first[f'{name}, words'])} (paper: {', '.join(published)}; ")
+            lines.append(f"- {name}: {', '.join(first[f'{name}, words'][:6])} (paper: {', '.join(published)}; ")
             lines[-1] += f"{first[f'{name}, can be found']} of these are in our data)"
         return "\n".join(lines)
 
@@ -110,7 +128,16 @@ ENTRIES = (
         "doyle2009.table1",
         "topics of DCMLDA, S&P 500",
         _topic_cases("DCMLDA"),
-        claims=(Claim("DCMLDA finds a computer topic and a real estate topic", _found),),
+        claims=(
+            Claim("DCMLDA finds a computer topic and a real estate topic", _found),
+            Claim(
+                "the 25 most likely stocks of a topic are in one sector (25 and 24 of 25; here at least 24 and 23)",
+                lambda r: share(
+                    r.mean(name, "top 25 in the sector") >= least
+                    for name, least in zip(TOPIC_NAMES, (24, 23), strict=True)
+                ),
+            ),
+        ),
         runs=5,
         extra={(name, "in our top 25"): name for name in TOPIC_NAMES},
         derive=_topic_rows("DCMLDA"),
@@ -122,11 +149,21 @@ ENTRIES = (
     Entry(
         "doyle2009.table2",
         "topics of LDA, S&P 500",
-        _topic_cases("LDA"),
-        claims=(Claim("LDA finds a computer topic and a real estate topic", _found),),
+        _topic_cases("LDA", "DCMLDA"),
+        claims=(
+            Claim("LDA finds a computer topic and a real estate topic", _found),
+            Claim(
+                "half of the six most likely stocks of the computer topic are the same in both models",
+                lambda r: r.mean("both models, computer related", "shared with LDA's top 6") >= 3,
+            ),
+            Claim(
+                "the six most likely stocks of DCMLDA's real estate topic are among the first 15 of LDA's",
+                lambda r: r.mean("both models, real estate", "shared with LDA's top 15") >= 5.5,
+            ),
+        ),
         runs=5,
-        extra={(name, "in our top 25"): name for name in TOPIC_NAMES},
-        derive=_topic_rows("LDA"),
+        extra={(name, row): name for name in TOPIC_NAMES for row in ("in our top 25", "top 25 in the sector")},
+        derive=_overlap,
         more=_topic_text("LDA"),
         notes="As for Table 1.",
         stand_in=("",),

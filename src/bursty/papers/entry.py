@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -124,6 +125,15 @@ def share(truths: Iterable[bool]) -> float:
     """Share of true values; NaN if there are none."""
     found = list(truths)
     return float(np.mean(found)) if found else float("nan")
+
+
+def significant_gain(results: Results, better: str, worse: str, measure: str, sign: float = 1.0) -> bool:
+    """Whether the mean of one case exceeds that of another by more than two standard errors."""
+    first, second = (results.error(case, measure) for case in (better, worse))
+    if first is None or second is None:
+        raise NotMeasured(f"{better} or {worse} has fewer than two runs")
+    gain = sign * (results.mean(better, measure) - results.mean(worse, measure))
+    return gain > 2.0 * math.hypot(first, second)
 
 
 @dataclass(frozen=True)

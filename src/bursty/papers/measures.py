@@ -86,6 +86,8 @@ def classify(
     train, test = corpus.split(test_size, stratify=True, random_state=run.seed)
     if method is None:
         model = BayesClassifier(n_jobs=run.n_jobs)
+    elif method == "Dirichlet":
+        model = BayesClassifier("dirichlet", class_prior="uniform", calibrate=None, n_jobs=run.n_jobs)
     else:
         given = {} if smoothing is None else {"smoothing": smoothing}
         model = BayesClassifier.from_name(method, **given, n_jobs=run.n_jobs)
