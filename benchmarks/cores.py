@@ -134,7 +134,7 @@ def topic_models(counts: sp.csr_array, n_topics: int, n_train: int) -> Any:
     yield (
         "DCMLDA",
         {
-            "table": lambda: dcmlda.Hyperparameters(params.alpha, params.beta).urns,
+            "table": lambda: dcmlda.Hyperparameters(params.alpha, params.beta).tables,
             "sweep": lambda: params.sweep(state, 0, next(number)),
             "log-likelihood": lambda: dcmlda.log_joint(state, params),
             "topics by document": lambda: tokens.document_topics(state.topics, n_topics),

@@ -118,8 +118,8 @@ def test_same_bits_for_any_threads_and_neighbours(counts, name, monkeypatch):
 def test_plain_python_agrees(counts):
     tokens, params = Tokens.by_content(Chunk(counts)), MODELS["dcmlda"]
     for kernel, args in (
-        (gibbs_heldout.dcmlda, params.urns),
-        (gibbs_heldout.lda, MODELS["lda"].shared),
+        (gibbs_heldout.dcmlda, params.tables),
+        (gibbs_heldout.lda, MODELS["lda"].tables),
     ):
         out, plain = np.empty(5), np.empty(5)
         kernel(tokens.documents, args, 3, 4, 2, out, 0, 5)
@@ -150,7 +150,7 @@ def test_pseudo_documents_in_plain_python():
         mixtures, bursty, plain = (getattr(k, "py_func", k) if kernels == "plain" else k for k in own)
         theta, out, other = np.empty((5, 3)), np.empty((5, 4)), np.empty((4, 5))
         mixtures(ALPHA, 3, 7, theta, 0, 5)
-        bursty(theta, params.urns, np.array([0, 4]), np.arange(4), 3, 7, out, 0, 5)
+        bursty(theta, params.tables, np.array([0, 4]), np.arange(4), 3, 7, out, 0, 5)
         plain(PHI, theta.T.copy(), other, 0, 4)
         rows.append((theta, out, other))
         np.testing.assert_allclose(other, np.log(PHI @ theta.T), rtol=1e-12)

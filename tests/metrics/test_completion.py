@@ -68,8 +68,8 @@ def test_plain_python_agrees():
     tokens, held = Tokens.by_content(Chunk(sp.csr_array(OBSERVED))), sp.csr_array(HELD)
     topics = random_topics(tokens, 3, 0)
     for kernel, group in (
-        (gibbs_predict.dcmlda, MODELS["dcmlda"].urns),
-        (gibbs_predict.lda, MODELS["lda"].shared),
+        (gibbs_predict.dcmlda, MODELS["dcmlda"].tables),
+        (gibbs_predict.lda, MODELS["lda"].tables),
     ):
         out, plain = np.zeros(held.nnz), np.zeros(held.nnz)
         args = tokens.documents, topics, group, held.indptr.astype(np.int64), held.indices

@@ -103,10 +103,7 @@ STARTS = [(0, 0, 0, 0, 0, 0), (1, 1, 2, 0, 2, 2), (0, 1, 0, 1, 0, 1), (3, 3, 3, 
 def test_a_topic_is_drawn_from_its_conditional(name, start):
     n, model = 20_000, MODELS[name]
     tokens, topics = copies(n), np.tile(np.array(start, dtype=np.uint8), n)
-    if name == "dcmlda":
-        gibbs_blocks.relabel_dcmlda(tokens.documents, topics, ALPHA, BETA, model.totals, 1, 2, 0, n)
-    else:
-        gibbs_blocks.relabel_lda(tokens.documents, topics, ALPHA, PHI, 1, 2, 0, n)
+    gibbs_blocks.relabel(tokens.documents, topics, ALPHA, *model.word_weights, 1, 2, 0, n)
     check(topics, relabelled(name, start))
 
 
@@ -114,7 +111,7 @@ def test_a_topic_is_drawn_from_its_conditional(name, start):
 def test_the_tokens_of_a_word_are_drawn_from_their_conditional(start):
     n = 20_000
     tokens, topics = copies(n), np.tile(np.array(start, dtype=np.uint8), n)
-    gibbs_blocks.regroup(tokens.documents, topics, MODELS["dcmlda"].urns, 1, 2, 0, n)
+    gibbs_blocks.regroup(tokens.documents, topics, MODELS["dcmlda"].tables, 1, 2, 0, n)
     check(topics, regrouped(start))
 
 
@@ -187,11 +184,9 @@ def test_plain_python_agrees(corpus):
     tokens, models = corpus
     model, plain = models["dcmlda"], models["lda"]
     calls = (
-        (gibbs_blocks.relabel_dcmlda, (model.alpha, model.beta, model.totals)),
-        (gibbs_blocks.relabel_lda, (plain.alpha, plain.phi)),
-        (gibbs_blocks.regroup, (model.urns,)),
-        (gibbs_blocks.begin_dcmlda, (model.alpha, model.beta, model.totals)),
-        (gibbs_blocks.begin_lda, (plain.alpha, plain.phi)),
+        *((gibbs_blocks.relabel, (each.alpha, *each.word_weights)) for each in (model, plain)),
+        *((gibbs_blocks.begin, (each.alpha, *each.word_weights)) for each in (model, plain)),
+        (gibbs_blocks.regroup, (model.tables,)),
     )
     for kernel, args in calls:
         compiled, interpreted = (random_topics(tokens, 7, 0) for _ in range(2))

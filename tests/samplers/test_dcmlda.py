@@ -74,7 +74,7 @@ def test_conditional_is_the_ratio_of_joints():
 def test_sparse_parts_add_up_to_the_conditional(corpus):
     _, params = corpus
     rng = np.random.default_rng(2)
-    first, table_topics, table_values = params.urns[4:]
+    first, table_topics, table_values = params.tables[4:]
     for _ in range(200):
         word = rng.integers(40)
         n_w = rng.integers(0, 3, size=7) * rng.integers(0, 2, size=7).astype(float)
@@ -84,7 +84,7 @@ def test_sparse_parts_add_up_to_the_conditional(corpus):
         expected = oracles.dcmlda_conditional(n_k, n_w, params.alpha, params.beta[word], params.totals)
         begin, end = np.uint64(first[word]), np.uint64(first[word + 1])
         own, values = table_topics[begin:end], table_values[begin:end]
-        by_topic = ratio * (n_w + params.floor * params.urns.background[word])
+        by_topic = ratio * (n_w + params.floor * params.tables.background[word])
         np.add.at(by_topic, own, ratio[own] * values)
         np.testing.assert_allclose(by_topic, expected, rtol=1e-12)
         ends = np.cumsum(ratio[own] * values)
@@ -115,17 +115,17 @@ def test_where_a_number_falls_along_the_other_parts(along, n_topics):
 
 def test_table_holds_what_stands_above_the_floor(corpus):
     _, params = corpus
-    first, topics, values = params.urns[4:]
+    first, topics, values = params.tables[4:]
     for kernel in both(gibbs_dcmlda.build_table):
         again, same = np.empty_like(topics), np.empty_like(values)
-        kernel(params.beta, params.floor, params.urns.background, first, again, same, 0, 40)
+        kernel(params.beta, params.floor, params.tables.background, first, again, same, 0, 40)
         assert again.tobytes() == topics.tobytes()
         assert same.tobytes() == values.tobytes()
     for word in range(40):
         own = slice(first[word], first[word + 1])
         assert np.all(np.diff(values[own]) <= 0)
         assert (own.stop - own.start) % 4 == 0
-        beta = params.floor * params.urns.background[word]
+        beta = params.floor * params.tables.background[word]
         np.add.at(beta, topics[own], values[own])
         np.testing.assert_allclose(beta, params.beta[word], rtol=1e-12)
 
@@ -134,7 +134,7 @@ def test_plain_python_agrees(corpus):
     tokens, params = corpus
     state = params.sweep(begin(tokens, 7, 3), 3, 0)
     topics = begin(tokens, 7, 3).topics
-    both(gibbs_dcmlda.sweep)[-1](tokens.documents, topics, params.urns, 3, 0, 0, 30)
+    both(gibbs_dcmlda.sweep)[-1](tokens.documents, topics, params.tables, 3, 0, 0, 30)
     np.testing.assert_array_equal(state.topics, topics)
 
 

@@ -138,8 +138,8 @@ def test_plain_python_agrees():
     smooth = np.empty(30)
     both(gibbs_lda.smooth_sums)[-1](phi, alpha, smooth, 0, 30)
     np.testing.assert_allclose(smooth, phi @ alpha, rtol=1e-14)
-    np.testing.assert_array_equal(model.shared.smooth, smooth)
-    plain(tokens.documents, topics, model.shared, 2, 0, 0, 20)
+    np.testing.assert_array_equal(model.tables.smooth, smooth)
+    plain(tokens.documents, topics, model.tables, 2, 0, 0, 20)
     np.testing.assert_array_equal(state.topics, topics)
 
 

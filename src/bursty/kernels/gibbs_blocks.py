@@ -4,7 +4,7 @@ If alpha is small, a document keeps its topics: a single token that leaves its t
 the topic together fit another one better. And if a word comes in a burst, its tokens hold each other. Therefore, after
 a sweep,
 
-- `relabel_dcmlda`, `relabel_lda`: all tokens of one topic in a document move to another topic that it does not have;
+- `relabel`: all tokens of one topic in a document move to another topic that it does not have;
 - `regroup`: all tokens of one word and topic in a document move to another topic that the word does not have there.
 
 Each is a draw from the conditional distribution of the topic of the block given everything else. The set of topics that
@@ -17,8 +17,8 @@ nor merge here; sweeps do that.
 with n tokens of the topic, c tokens of the word in it, and counts that exclude the block. In LDA there is no s, and
 phi_wk replaces beta_wk + i; there, the tokens of one word move as easily one by one.
 
-`begin_dcmlda` and `begin_lda` start a chain over a new document: beginning at a random word, the tokens receive topics
-one after the other, each drawn given the previous ones. This is a far better start than random topics.
+`begin` starts a chain over a new document: from a random word on, the tokens receive topics one after the other, each
+drawn given the previous ones. This is a far better start than random topics.
 
 Names are those of `gibbs_dcmlda`.
 """
@@ -95,15 +95,20 @@ def _rename(topics, begin, end, old, new, n_k):
 
 
 @kernel
-def relabel_dcmlda(documents, topics, alpha, beta, totals, seed, number, start, stop):
-    """Each topic of each document may become another that the document does not have."""
+def relabel(documents, topics, alpha, beta, totals, seed, number, start, stop):
+    """Each topic of each document may become another that the document does not have.
+
+    In LDA, beta is phi and ``totals`` is None, which Numba takes into account when it compiles.
+    """
     indptr, words, counts, first, keys = documents
     n_topics = len(alpha)
     n_k, blocks = np.empty(n_topics, dtype=np.int64), np.empty(n_topics, dtype=np.int64)
     weights, ratios = np.empty(n_topics), np.empty((LARGEST, n_topics))
     for i in range(LARGEST):
         for k in range(n_topics):
-            ratios[i, k] = (alpha[k] + i) / (totals[k] + i)
+            ratios[i, k] = alpha[k] + i
+            if totals is not None:
+                ratios[i, k] /= totals[k] + i
     for document in range(start, stop):
         key, step = random.stream(seed, number, keys[document])
         begin, end = first[document], first[document + 1]
@@ -120,37 +125,8 @@ def relabel_dcmlda(documents, topics, alpha, beta, totals, seed, number, start, 
                         for k in range(n_topics):
                             weights[k] *= ratios[i, k] * (row[k] + again)
                         i += 1
-                        again += 1.0
-                        if i % _OFTEN == 0:
-                            _rescale(weights)
-                    token += 1
-            u = random.uniform(np.uint64(key), np.uint64(step), block)
-            _rename(topics, begin, end, own, _draw(weights, u, own), n_k)
-
-
-@kernel
-def relabel_lda(documents, topics, alpha, phi, seed, number, start, stop):
-    """The same for LDA with given word probabilities."""
-    indptr, words, counts, first, keys = documents
-    n_topics = len(alpha)
-    n_k, blocks = np.empty(n_topics, dtype=np.int64), np.empty(n_topics, dtype=np.int64)
-    weights = np.empty(n_topics)
-    for document in range(start, stop):
-        key, step = random.stream(seed, number, keys[document])
-        begin, end = first[document], first[document + 1]
-        for block in range(_list_topics(topics, begin, end, n_k, blocks)):
-            own = blocks[block]
-            if n_k[own] > LARGEST:
-                continue
-            _open_to(n_k, own, weights)
-            i, token = 0, begin
-            for cell in range(indptr[document], indptr[document + 1]):
-                row = phi[words[cell]]
-                for _ in range(counts[cell]):
-                    if topics[token] == own:
-                        for k in range(n_topics):
-                            weights[k] *= (alpha[k] + i) * row[k]
-                        i += 1
+                        if totals is not None:
+                            again += 1.0
                         if i % _OFTEN == 0:
                             _rescale(weights)
                     token += 1
@@ -223,11 +199,11 @@ def _first_cell(indptr, document, u):
 
 
 @kernel
-def begin_dcmlda(documents, topics, alpha, beta, totals, seed, number, start, stop):
-    """Topics of all tokens, each drawn given the previous ones."""
+def begin(documents, topics, alpha, beta, totals, seed, number, start, stop):
+    """Topics of all tokens, each drawn given the previous ones; LDA as in `relabel`."""
     indptr, words, counts, first, keys = documents
     n_topics = len(alpha)
-    n_k, n_w, weights = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
+    n_k, n_w, weights = np.empty(n_topics), np.zeros(n_topics), np.empty(n_topics)
     for document in range(start, stop):
         key, step = random.stream(seed, number, keys[document])
         n_cells, length = indptr[document + 1] - indptr[document], first[document + 1] - first[document]
@@ -238,44 +214,19 @@ def begin_dcmlda(documents, topics, alpha, beta, totals, seed, number, start, st
         n_k[:] = 0.0
         for _ in range(n_cells):
             row = beta[words[cell]]
-            n_w[:] = 0.0
+            if totals is not None:
+                n_w[:] = 0.0
             for _ in range(counts[cell]):
                 for k in range(n_topics):
-                    weights[k] = (n_k[k] + alpha[k]) / (n_k[k] + totals[k]) * (n_w[k] + row[k])
+                    if totals is None:
+                        weights[k] = (n_k[k] + alpha[k]) * row[k]
+                    else:
+                        weights[k] = (n_k[k] + alpha[k]) / (n_k[k] + totals[k]) * (n_w[k] + row[k])
                 u = random.uniform(np.uint64(key), np.uint64(step), token - first[document])
                 k = _draw(weights, u, 0)
                 topics[token] = k
                 n_k[k] += 1.0
                 n_w[k] += 1.0
-                token += 1
-            cell += 1
-            if cell == indptr[document + 1]:
-                cell, token = indptr[document], first[document]
-
-
-@kernel
-def begin_lda(documents, topics, alpha, phi, seed, number, start, stop):
-    """The same for LDA with given word probabilities."""
-    indptr, words, counts, first, keys = documents
-    n_topics = len(alpha)
-    n_k, weights = np.empty(n_topics), np.empty(n_topics)
-    for document in range(start, stop):
-        key, step = random.stream(seed, number, keys[document])
-        n_cells, length = indptr[document + 1] - indptr[document], first[document + 1] - first[document]
-        cell = _first_cell(indptr, document, random.uniform(np.uint64(key), np.uint64(step), length))
-        token = first[document]
-        for i in range(indptr[document], cell):
-            token += counts[i]
-        n_k[:] = 0.0
-        for _ in range(n_cells):
-            row = phi[words[cell]]
-            for _ in range(counts[cell]):
-                for k in range(n_topics):
-                    weights[k] = (n_k[k] + alpha[k]) * row[k]
-                u = random.uniform(np.uint64(key), np.uint64(step), token - first[document])
-                k = _draw(weights, u, 0)
-                topics[token] = k
-                n_k[k] += 1.0
                 token += 1
             cell += 1
             if cell == indptr[document + 1]:

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from bursty.kernels import gibbs_blocks, gibbs_dcmlda, gibbs_heldout, gibbs_predict, gibbs_pseudo, streams, threads
-from bursty.samplers.tokens import Cells, State, Tokens, no_topics, topic_type
+from bursty.samplers.tokens import CompiledTopics, State, topic_type
 from bursty.storage.schema import floats, maybe, storable
 
 Array = np.ndarray[Any, Any]
@@ -42,7 +42,7 @@ Array = np.ndarray[Any, Any]
     background=maybe(floats("n_words", above=0)),
 )
 @dataclass(frozen=True)
-class Hyperparameters:
+class Hyperparameters(CompiledTopics):
     """alpha (K) and beta (W x K), all positive: `bursty.samplers.tokens.Topics`.
 
     ``background`` (W) is the weight of words that do not belong to a topic, up to one factor per topic; None is
@@ -52,6 +52,7 @@ class Hyperparameters:
     alpha: Array
     beta: Array
     background: Array | None = None
+    _kernels = gibbs_dcmlda.sweep, gibbs_predict.dcmlda, gibbs_heldout.dcmlda
 
     @property
     def n_topics(self) -> int:
@@ -73,7 +74,7 @@ class Hyperparameters:
         return self.beta.min(axis=0) if self.background is None else (self.beta / self.background[:, None]).min(axis=0)
 
     @cached_property
-    def urns(self) -> gibbs_dcmlda.Urns:
+    def tables(self) -> gibbs_dcmlda.Urns:
         """The arguments of kernels: the entries above the floor, word by word, largest first.
 
         The entries of a word are padded with zeros to a multiple of four.
@@ -86,50 +87,26 @@ class Hyperparameters:
         threads.run(gibbs_dcmlda.build_table, first, self.beta, self.floor, background, first, topics, values)
         return gibbs_dcmlda.Urns(self.alpha, self.totals, self.floor, background, first, topics, values)
 
-    def begin(self, tokens: Tokens, seed: int) -> State:
-        """Topics drawn one after the other, each given those before it."""
-        topics = no_topics(tokens, self.n_topics)
-        args = tokens.documents, topics, self.alpha, self.beta, self.totals, seed, streams.BEGINNING
-        threads.run(gibbs_blocks.begin_dcmlda, tokens.first, *args)
-        return State(tokens, topics)
-
-    def sweep(self, state: State, seed: int, number: int) -> State:
-        """Resample the topic of every token given all others; ``number`` is the key of the sweep's random stream."""
-        topics = state.topics.copy()
-        args = state.tokens.documents, topics, self.urns, seed, number
-        threads.run(gibbs_dcmlda.sweep, state.tokens.first, *args)
-        return State(state.tokens, topics)
+    @property
+    def word_weights(self) -> tuple[Array, Array]:
+        """beta and s."""
+        return self.beta, self.totals
 
     def move_blocks(self, state: State, seed: int, number: int) -> State:
         """Resample jointly the topics of all tokens of a word, and of all tokens of a topic, given the others."""
-        topics, documents = state.topics.copy(), state.tokens.documents
-        threads.run(
-            gibbs_blocks.regroup, state.tokens.first, documents, topics, self.urns, seed, number + streams.REGROUP
-        )
-        rest = self.alpha, self.beta, self.totals, seed, number + streams.RELABEL
-        threads.run(gibbs_blocks.relabel_dcmlda, state.tokens.first, documents, topics, *rest)
-        return State(state.tokens, topics)
-
-    def add_predictive(self, state: State, held: Cells, out: Array) -> None:
-        """Add to ``out`` the probability of each of these words as the next of its document."""
-        args = state.tokens.documents, state.topics, self.urns, held.first, held.words, out
-        threads.run(gibbs_predict.dcmlda, state.tokens.first + held.first, *args)
-
-    def left_to_right(self, tokens: Tokens, seed: int, n_particles: int, n_moves: int) -> Array:
-        """Estimated log-likelihood of each document, as one sequence of words."""
-        out = np.zeros(tokens.chunk.n_documents)
-        args = tokens.documents, self.urns, seed, n_particles, n_moves, out
-        threads.run(gibbs_heldout.dcmlda, tokens.first, *args)
-        return out
+        topics, tokens = state.topics.copy(), state.tokens
+        args = tokens.documents, topics, self.tables, seed, number + streams.REGROUP
+        threads.run(gibbs_blocks.regroup, tokens.first, *args)
+        return super().move_blocks(State(tokens, topics), seed, number)
 
     def pseudo_documents(self, theta: Array, seed: int, number: int) -> Array:
         """Each pseudo-document draws its own word probabilities: their logarithms, W x number of pseudo-documents."""
         rows = np.empty((len(theta), len(self.beta)))
         cost = np.arange(len(theta) + 1) * np.int64(self.beta.size)
-        background = self.urns.background
+        background = self.tables.background
         words = np.argsort(background, kind="stable")
         level_first = np.append(np.flatnonzero(np.diff(background[words], prepend=-1.0)), len(words))
-        threads.run(gibbs_pseudo.dcmlda, cost, theta, self.urns, level_first, words, seed, number, rows)
+        threads.run(gibbs_pseudo.dcmlda, cost, theta, self.tables, level_first, words, seed, number, rows)
         return np.ascontiguousarray(rows.T)
 
 

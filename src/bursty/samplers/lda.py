@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bursty.kernels import gibbs_blocks, gibbs_heldout, gibbs_lda, gibbs_predict, gibbs_pseudo, streams, threads
-from bursty.samplers.tokens import Cells, State, Tokens, no_topics
+from bursty.kernels import gibbs_heldout, gibbs_lda, gibbs_predict, gibbs_pseudo, streams, threads
+from bursty.samplers.tokens import CompiledTopics, State
 from bursty.storage.schema import floats, storable
 
 Array = np.ndarray[Any, Any]
@@ -59,52 +59,25 @@ class Hyperparameters:
 
 
 @dataclass(frozen=True)
-class Topics:
+class Topics(CompiledTopics):
     """alpha (K) and phi (W x K) given: `bursty.samplers.tokens.Topics`."""
 
     alpha: Array
     phi: Array
+    _kernels = gibbs_lda.sweep, gibbs_predict.lda, gibbs_heldout.lda
 
     @cached_property
-    def shared(self) -> gibbs_lda.Shared:
+    def tables(self) -> gibbs_lda.Shared:
         """The arguments of kernels, with ``phi @ alpha``: the weight of a word in a document without topics."""
         smooth = np.empty(len(self.phi))
         cost = np.arange(len(self.phi) + 1) * np.int64(len(self.alpha))
         threads.run(gibbs_lda.smooth_sums, cost, self.phi, self.alpha, smooth)
         return gibbs_lda.Shared(self.alpha, self.phi, smooth)
 
-    def begin(self, tokens: Tokens, seed: int) -> State:
-        """Topics drawn one after the other, each given those before it."""
-        topics = no_topics(tokens, len(self.alpha))
-        args = tokens.documents, topics, self.alpha, self.phi, seed, streams.BEGINNING
-        threads.run(gibbs_blocks.begin_lda, tokens.first, *args)
-        return State(tokens, topics)
-
-    def sweep(self, state: State, seed: int, number: int) -> State:
-        """Resample the topic of every token given phi; ``number`` is the key of the sweep's random stream."""
-        topics = state.topics.copy()
-        args = state.tokens.documents, topics, self.shared, seed, number
-        threads.run(gibbs_lda.sweep, state.tokens.first, *args)
-        return State(state.tokens, topics)
-
-    def move_blocks(self, state: State, seed: int, number: int) -> State:
-        """Resample jointly the topic of all tokens of a topic, given the others."""
-        topics = state.topics.copy()
-        args = state.tokens.documents, topics, self.alpha, self.phi, seed, number + streams.RELABEL
-        threads.run(gibbs_blocks.relabel_lda, state.tokens.first, *args)
-        return State(state.tokens, topics)
-
-    def add_predictive(self, state: State, held: Cells, out: Array) -> None:
-        """Add to ``out`` the probability of each of these words as the next of its document."""
-        args = state.tokens.documents, state.topics, self.shared, held.first, held.words, out
-        threads.run(gibbs_predict.lda, state.tokens.first + held.first, *args)
-
-    def left_to_right(self, tokens: Tokens, seed: int, n_particles: int, n_moves: int) -> Array:
-        """Estimated log-likelihood of each document, as one sequence of words."""
-        out = np.zeros(tokens.chunk.n_documents)
-        args = tokens.documents, self.shared, seed, n_particles, n_moves, out
-        threads.run(gibbs_heldout.lda, tokens.first, *args)
-        return out
+    @property
+    def word_weights(self) -> tuple[Array, None]:
+        """phi; it does not depend on which words the document has."""
+        return self.phi, None
 
     def pseudo_documents(self, theta: Array, seed: int, number: int) -> Array:
         """All share phi, so that nothing is drawn: log word probabilities, W x number of pseudo-documents."""

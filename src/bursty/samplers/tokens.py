@@ -6,14 +6,15 @@ together. The words follow from the counts, so that a token takes one or two byt
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from bursty.engines import Chunk, Levels
-from bursty.kernels import gibbs_counts, random, streams, threads
+from bursty.kernels import gibbs_blocks, gibbs_counts, random, streams, threads
 from bursty.storage.limits import check_memory
 
 Array = np.ndarray[Any, Any]
@@ -145,9 +146,54 @@ class Topics(Protocol):
         """
 
 
-def no_topics(tokens: Tokens, n_topics: int) -> Array:
-    """Room for a topic for each token."""
-    return np.zeros(int(tokens.first[-1]), dtype=topic_type(n_topics))
+class CompiledTopics:
+    """`Topics` by kernels, for models in which documents are independent given weights of the words in the topics."""
+
+    alpha: Array
+    #: Kernels of a sweep, of the probabilities of the next word, and of the left-to-right likelihood.
+    _kernels: ClassVar[tuple[Any, Any, Any]]
+
+    @property
+    @abstractmethod
+    def word_weights(self) -> tuple[Array, Array | None]:
+        """Weights of the words in each topic (W x K), and their sums, which repeated words depend on, or None."""
+
+    @property
+    @abstractmethod
+    def tables(self) -> Any:
+        """The parameters as the kernels need them."""
+
+    def begin(self, tokens: Tokens, seed: int) -> State:
+        """Topics drawn one after the other, each given those before it."""
+        topics = np.zeros(int(tokens.first[-1]), dtype=topic_type(len(self.alpha)))
+        args = tokens.documents, topics, self.alpha, *self.word_weights, seed, streams.BEGINNING
+        threads.run(gibbs_blocks.begin, tokens.first, *args)
+        return State(tokens, topics)
+
+    def sweep(self, state: State, seed: int, number: int) -> State:
+        """Resample the topic of every token given all others; ``number`` is the key of the sweep's random stream."""
+        topics = state.topics.copy()
+        args = state.tokens.documents, topics, self.tables, seed, number
+        threads.run(self._kernels[0], state.tokens.first, *args)
+        return State(state.tokens, topics)
+
+    def move_blocks(self, state: State, seed: int, number: int) -> State:
+        """Resample jointly the topics of all tokens that have a topic, given the others."""
+        topics = state.topics.copy()
+        args = state.tokens.documents, topics, self.alpha, *self.word_weights, seed, number + streams.RELABEL
+        threads.run(gibbs_blocks.relabel, state.tokens.first, *args)
+        return State(state.tokens, topics)
+
+    def add_predictive(self, state: State, held: Cells, out: Array) -> None:
+        """Add to ``out`` the probability of each of these words as the next of its document."""
+        args = state.tokens.documents, state.topics, self.tables, held.first, held.words, out
+        threads.run(self._kernels[1], state.tokens.first + held.first, *args)
+
+    def left_to_right(self, tokens: Tokens, seed: int, n_particles: int, n_moves: int) -> Array:
+        """Estimated log-likelihood of each document, as one sequence of words."""
+        out = np.zeros(tokens.chunk.n_documents)
+        threads.run(self._kernels[2], tokens.first, tokens.documents, self.tables, seed, n_particles, n_moves, out)
+        return out
 
 
 def random_topics(tokens: Tokens, n_topics: int, seed: int) -> Array:
