@@ -53,8 +53,8 @@ def test_results_on_stdout_messages_on_stderr(bench):
     assert "nothing is saved" in outcome.err
     lines = outcome.out.splitlines()
     assert lines[0] == "clusters\t2"
-    header = lines.index("cluster\tdocuments\tweight\tconfidence\twords")
-    assert sorted(line.split("\t")[1] for line in lines[header + 1 :]) == ["20", "20"]
+    header = lines.index("cluster\tname\tdocuments\tweight\tconfidence\twords")
+    assert sorted(line.split("\t")[2] for line in lines[header + 1 :]) == ["20", "20"]
     assert "\x1b" not in outcome.out + outcome.err
 
 

@@ -40,7 +40,8 @@ def test_one_row_per_group(model, corpus):
     n = len(frame)
     assert frame["number"].tolist() == list(range(1, n + 1))
     assert frame["words"].tolist() == model.top_words(4)
-    assert frame["name"].tolist() == [", ".join(row[:3]) for row in model.top_words(4)]
+    assert frame["name"].tolist() == model.names_
+    assert all(len(name.split(", ")) == 3 for name in model.names_)
     assert frame["size"].sum() == len(corpus)
     np.testing.assert_allclose(frame["share"].sum(), 1.0)
     assert all(len(names) <= 2 and set(names) <= set(corpus.ids) for names in frame["examples"])

@@ -131,7 +131,7 @@ def test_is_accessible(browser, pages, kind, dark):
 def test_tabs_by_mouse_and_by_keyboard(browser, pages):
     page = Page(browser, pages["clusters"])
     names = [tab.get_attribute("aria-controls") for tab in page.all("[role=tab]")]
-    assert names == ["overview", "clusters", "documents", "words", "run"]
+    assert names == ["overview", "clusters", "tree", "documents", "words", "run"]
 
     def shown():
         selected = [t.get_attribute("aria-controls") for t in page.all("[role=tab][aria-selected=true]")]

@@ -69,7 +69,7 @@ def test_pages_are_complete_and_small(pages, name):
 def test_cluster_page_says_what_was_found(pages, mixture, corpus):
     reader = read(pages["clusters"])
     assert "3 clusters in 120 documents" in reader.text
-    sizes = [int(size) for size in re.findall(r"Cluster \d (\d+) documents,", reader.text)]
+    sizes = [int(size) for size in re.findall(r"Cluster \d: .*? (\d+) documents,", reader.text)]
     assert sizes == sorted(mixture.sizes_.tolist(), reverse=True)
     for row in mixture.top_words(5):
         assert " ".join(row) in reader.text

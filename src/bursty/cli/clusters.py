@@ -9,7 +9,7 @@ import typer
 
 from bursty.cli.messages import say
 from bursty.cli.options import FAMILY_HELP, Checkpointing, Fitting, Output, PathArgument, Reading, Report
-from bursty.cli.reading_models import cluster_table, document_table, word_table
+from bursty.cli.reading_models import cluster_table, document_table, name_column, word_table
 from bursty.cli.results import Results
 from bursty.cli.tables import Table
 
@@ -115,7 +115,9 @@ def _read_several(reading: Reading, path: Path) -> Corpus | ShardedCorpus:
 
 def _tables(model: Any, corpus: Corpus | ShardedCorpus) -> list[Table]:
     """Tables of clusters, documents and words; documents are assigned as in the fit."""
-    columns = {"cluster": model.labels_, "probability": model.probabilities_}
+    model.rename(model.suggest_names(corpus))
+    names = name_column(model, model.labels_)
+    columns = {"cluster": model.labels_, "name": names, "probability": model.probabilities_}
     return [cluster_table(model), document_table(corpus, columns, shown=False), word_table(model, "cluster")]
 
 

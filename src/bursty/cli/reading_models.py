@@ -68,6 +68,7 @@ def cluster_table(model: Any) -> Table:
     words = model.top_words(_WORDS)
     columns: dict[str, Any] = {
         "cluster": range(len(words)),
+        "name": model.names_,
         "documents": model.sizes_,
         "weight": model.weights_,
         "confidence": model.confidence_,
@@ -82,7 +83,8 @@ def topic_table(model: Any) -> Table:
     share = model.doc_topic_.mean(axis=0)
     order = np.argsort(-share, kind="stable")
     words = model.top_words(_WORDS)
-    columns: dict[str, Any] = {"topic": order, "share": share[order]}
+    names = model.names_
+    columns: dict[str, Any] = {"topic": order, "name": [names[topic] for topic in order], "share": share[order]}
     if hasattr(model, "s_"):
         columns["s"] = model.s_[order]
     return Table("topics", {**columns, "words": [words[topic] for topic in order]}, "Topics, most common first")
@@ -128,19 +130,27 @@ def inferred_columns(model: Any, corpus: Corpus | ShardedCorpus) -> dict[str, An
     kind = kind_of(model)
     with phase("scoring the documents"):
         if kind == "clusters":
-            return dict(zip(("cluster", "probability"), model.label_documents(corpus), strict=True))
+            labels, probability = model.label_documents(corpus)
+            return {"cluster": labels, "name": name_column(model, labels), "probability": probability}
         if kind == "classes":
             return _class_columns(model, corpus)
         if kind == "topics":
-            return topic_columns(model.transform(corpus))
+            return topic_columns(model, model.transform(corpus))
         assert isinstance(corpus, Corpus)
         return {"tokens": corpus.counts.sum(axis=1), "log_prob": model.log_prob(corpus)}
 
 
-def topic_columns(mixture: Any) -> dict[str, Any]:
+def name_column(model: Any, groups: Any) -> list[str]:
+    """The name of the cluster or topic of each document."""
+    names = model.names_
+    return [names[group] for group in groups]
+
+
+def topic_columns(model: Any, mixture: Any) -> dict[str, Any]:
     """The largest topic of each document, and all topic proportions."""
     shares = {f"topic_{topic}": mixture[:, topic] for topic in range(mixture.shape[1])}
-    return {"topic": mixture.argmax(axis=1), "share": mixture.max(axis=1), **shares}
+    best = mixture.argmax(axis=1)
+    return {"topic": best, "name": name_column(model, best), "share": mixture.max(axis=1), **shares}
 
 
 def _class_columns(model: Any, corpus: Corpus | ShardedCorpus) -> dict[str, Any]:

@@ -48,7 +48,8 @@ def topics(
             "iterations": fitted.n_iter_,
             "log_likelihood_per_word": fitted.trace_["log_likelihood"][-1],
         }
-        mixtures = document_table(corpus, topic_columns(fitted.doc_topic_), shown=False)
+        fitted.rename(fitted.suggest_names(corpus))
+        mixtures = document_table(corpus, topic_columns(fitted, fitted.doc_topic_), shown=False)
         results.tables += [topic_table(fitted), mixtures, word_table(fitted, "topic")]
         results.keep(fitted, corpus)
 

@@ -153,6 +153,13 @@ class Levels:
         order = np.lexsort((self.values, items))
         return Levels(items[order].astype(np.int32), self.values[order], self.weights[order], self.n_items)
 
+    def pooled(self, items: Array, n_items: int) -> Levels:
+        """The weights under other items, one per pair, added where pairs become equal."""
+        keys, places = np.unique((items.astype(np.int64) << 32) | self.values, return_inverse=True)
+        weights = np.zeros((len(keys), self.weights.shape[1]))
+        np.add.at(weights, places, self.weights)
+        return Levels((keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32), weights, n_items)
+
     @property
     def keys(self) -> Array:
         """One number per pair, in the order of the pairs."""

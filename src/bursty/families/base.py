@@ -41,6 +41,10 @@ class Statistics:
         """The same statistics with the components in this order."""
         return self.map_tables(lambda table: table[..., order])
 
+    def merged(self, into: Array) -> Self:
+        """The statistics of fewer components: component k becomes part of component ``into[k]``."""
+        return self.map_tables(lambda table: add_columns(table, into))
+
     def shrunk(self, amount: float | Array) -> Self:
         """Add to each component this multiple (one for all, or one each) of the sum over all components."""
         return self.map_tables(lambda table: table + amount * table.sum(axis=-1, keepdims=True))
@@ -56,6 +60,14 @@ def _map_tables(values: Any, function: Callable[[Array], Array]) -> Any:
     if isinstance(values, Levels):
         return replace(values, weights=function(values.weights))
     return function(values) if isinstance(values, np.ndarray) else values
+
+
+def add_columns(table: Array, into: Array) -> Array:
+    """Sums of columns (the last axis): column k becomes part of column ``into[k]``."""
+    out = np.zeros((*table.shape[:-1], int(into.max()) + 1), dtype=table.dtype)
+    for k, column in enumerate(into):
+        out[..., column] += table[..., k]
+    return out
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from bursty.engines import Chunk, Documents
 from bursty.estimator import CountEstimator
 from bursty.inference.em import lead
 from bursty.models.contrast import contrast
+from bursty.models.groups import GroupReading, Merge
 from bursty.models.summary import example_names, summary_frame
 
 Array = np.ndarray[Any, Any]
 
 
-class ClusterReading(CountEstimator):
+class ClusterReading(GroupReading, CountEstimator):
     """Methods of a fitted clustering that tell a person what it found.
 
     What it says of the documents of the fit is kept, so that they need not be scored again.
@@ -36,6 +37,7 @@ class ClusterReading(CountEstimator):
 
     components_: Array
     weights_: Array
+    _fitted_on: str | None
 
     @abstractmethod
     def predict_proba(self, X: Any) -> Array:
@@ -69,8 +71,7 @@ class ClusterReading(CountEstimator):
         """
         check_is_fitted(self)
         scores = self.word_scores(by)
-        names = getattr(self, "feature_names_in_", None)
-        names = np.arange(scores.shape[1]).astype(str) if names is None else names
+        names = self._vocabulary()
         best = np.argsort(-scores, axis=1, kind="stable")[:, : max(0, n)]
         return [[str(names[word]) for word in row] for row in best]
 
@@ -104,15 +105,15 @@ class ClusterReading(CountEstimator):
         Returns
         -------
         DataFrame
-            ``number`` (from 1, the row number plus one), ``name`` (three words), ``size`` (number of documents),
-            ``share`` (of the documents of the fit), ``confidence`` (mean posterior of its documents), ``words`` and,
-            where X is given, ``examples`` (the most central documents). A pandas frame, or one of polars or pyarrow
-            where pandas is not installed.
+            ``number`` (from 1, the row number plus one), ``name`` (see `suggest_names` and `rename`), ``size``
+            (number of documents), ``share`` (of the documents of the fit), ``confidence`` (mean posterior of its
+            documents), ``words`` and, where X is given, ``examples`` (the most central documents). A pandas frame, or
+            one of polars or pyarrow where pandas is not installed.
         """
         check_is_fitted(self)
         examples = None if X is None else example_names(X, self.core_documents(X, n_examples))
-        shares = self.sizes_ / max(1, int(self.sizes_.sum()))
-        return summary_frame(self.sizes_, shares, self.top_words(n_words), {"confidence": self.confidence_}, examples)
+        shares, more = self.sizes_ / max(1, int(self.sizes_.sum())), {"confidence": self.confidence_}
+        return summary_frame(self._names_for(X), self.sizes_, shares, self.top_words(n_words), more, examples)
 
     def core_documents(self, X: Any, n: int = 5) -> list[Array]:
         """Rows of the documents that are most clearly of each cluster.
@@ -142,6 +143,25 @@ class ClusterReading(CountEstimator):
             return self.labels_, self.probabilities_
         posterior = self.predict_proba(documents)
         return posterior.argmax(axis=1), posterior.max(axis=1)
+
+    def _group_words(self) -> tuple[Array, Array]:
+        return self._word_proportions(), self.weights_
+
+    def _word_proportions(self) -> Array:
+        """Word probabilities of each cluster; the directions of a family of real vectors."""
+        p = self.components_
+        return p if np.any(p < 0) else p / np.maximum(p.sum(axis=1, keepdims=True), 1e-300)
+
+    def _central_rows(self, X: Any, n: int) -> list[Array] | None:
+        return self.core_documents(X, n)
+
+    def _merge_readings(self, merge: Merge) -> None:
+        """What is known of the documents of the fit without scoring them again."""
+        members = self.sizes_ * np.nan_to_num(self.confidence_)
+        self.labels_, self.sizes_ = merge.into[self.labels_], merge.sum(self.sizes_)
+        sums = merge.sum(members)
+        self.confidence_ = np.divide(sums, self.sizes_, out=np.full(merge.n, np.nan), where=self.sizes_ > 0)
+        self._fitted_on = None
 
 
 def known_labels(y: Any, n_documents: int) -> tuple[Array, Array] | None:

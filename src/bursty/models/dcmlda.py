@@ -5,6 +5,7 @@ The model is told in `bursty.samplers.dcmlda`, its fitting in `bursty.inference.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -160,6 +161,9 @@ class DCMLDA(TopicModel):
         self.beta_ = params.beta.T
         self.s_ = params.totals
         self.components_ = self.beta_ / self.s_[:, None]
+
+    def _merged_params(self, params: dcmlda.Hyperparameters, stats: DCMLDAStatistics) -> dcmlda.Hyperparameters:
+        return replace(self._method().conclude(stats, params), alpha=params.alpha)
 
     def burstiness(self) -> Burstiness:
         """How bursty each topic is, from the samples of the fit: s with an interval, a test, and repeats in words."""

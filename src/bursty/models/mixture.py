@@ -18,7 +18,7 @@ from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
 
-from bursty.engines import Documents
+from bursty.engines import Column, Documents
 from bursty.estimator import generator
 from bursty.families.estimator import get_family
 from bursty.families.shared import Shared
@@ -30,10 +30,11 @@ from bursty.inference.starts import STARTS, from_responsibilities, labelled
 from bursty.inference.stream import Stream
 from bursty.models import mixture_settings as settings
 from bursty.models.clusters import ClusterReading, known_labels
+from bursty.models.groups import Merge
 from bursty.models.mixture_prediction import MixturePrediction
 from bursty.models.selection import Selection, select
 from bursty.progress import progress
-from bursty.storage.schema import floats, index, integers, items, number, part, storable, whole
+from bursty.storage.schema import floats, index, integers, items, maybe, number, part, storable, whole
 from bursty.validation import check_weights
 
 Array = np.ndarray[Any, Any]
@@ -53,6 +54,7 @@ Array = np.ndarray[Any, Any]
     log_likelihood_=items("documents"),
     _n_batches=whole(),
     _n_seen=number(low=0),
+    _names=maybe(items("K")),
 )
 class Mixture(MixturePrediction, DensityMixin, ClusterReading):
     """Clusters of documents, by EM for a mixture of multinomial, DCM, EDCM or von Mises-Fisher components.
@@ -168,6 +170,8 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
     stopping: str = "relative"
     restart: bool = False
     _n_seen: float = 0
+    # Whether ``prior`` came to be "shared".
+    _shared: bool = False
 
     def __init__(
         self,
@@ -240,6 +244,7 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
         rng = generator(self.random_state)
         labels, continues = self._labels_given(y, documents), self._continues()
         if not continues:
+            self._names = None
             self.family_ = settings.choose_family(self.family, documents)
         problem = self._problem(documents, labels, weights, self._choose_n_components(documents, weights))
         n_documents = documents.n_documents if weights is None else float(weights.sum())
@@ -259,6 +264,7 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
                 stacklevel=2,
             )
         self._n_batches, self._n_seen, self._tempered = 0, n_documents, problem.tempering
+        self._shared = isinstance(problem.prior, Shared)
         self._running = problem.expectation(best.state)
         self._finish(problem, best.state, self._running)
         self.trace_, self.n_iter_ = best.trace.arrays(), len(best.trace)
@@ -385,17 +391,38 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
 
     def _finish(self, problem: Problem, state: em.State, expectation: em.Expectation) -> None:
         """Smooth the components, then label the documents with them."""
-        documents, family = problem.documents, problem.family
+        self._set_components(expectation, state, problem.prior, problem.documents.run_locally)
+        self._label(problem.documents, problem.labels, problem.sample_weight, problem.tempering)
+
+    def _set_components(self, expectation: em.Expectation, state: em.State, prior: em.Prior | None, run: Any) -> None:
         if self.smoothing > 0:
-            self._state = documents.run_locally(em.smoothed, family, expectation, state, self.smoothing, problem.prior)
+            self._state = run(em.smoothed, self._family, expectation, state, self.smoothing, prior)
         else:
             self._state = state
         self.weights_ = state.weights
         self.components_ = self._state.params.table.T
-        shared = {"family": family, "state": self._state, "tempering": problem.tempering}
-        labels, probabilities, self.log_likelihood_, leads = documents.collect(em.label, problem.labels, **shared)
-        self.lower_bound_ = float(np.average(self.log_likelihood_, weights=problem.sample_weight))
+
+    def _label(self, documents: Documents, known: Column, sample_weight: Array | None, tempering: bool) -> None:
+        shared = {"family": self._family, "state": self._state, "tempering": tempering}
+        labels, probabilities, self.log_likelihood_, leads = documents.collect(em.label, known, **shared)
+        self.lower_bound_ = float(np.average(self.log_likelihood_, weights=sample_weight))
         self._read_clusters(documents, labels, probabilities, leads)
+
+    def _merge(self, merge: Merge, X: Any) -> None:
+        """Add up the statistics of the components, and take the M step for them."""
+        documents = None if X is None else self._place(X)
+        self._running = self._running.merged(merge.into)
+        prior = None if isinstance(self.prior, str) else self.prior
+        if self._shared:
+            prior = Shared.of(self._family, self._running.stats, float(self._n_seen), float(self.shrinkage))
+        state = em.maximise(self._family, self._running, None, prior)
+        self._set_components(self._running, state, prior, lambda function, *args: function(*args))
+        self.trace_["weights"] = merge.sum(self.trace_["weights"])
+        if hasattr(self, "classes_"):
+            del self.classes_
+        self._merge_readings(merge)
+        if documents is not None:
+            self._label(documents, documents.split(None), None, self._tempered)
 
     def _number_by_size(self) -> None:
         """Number the clusters from the largest to the smallest."""

@@ -27,17 +27,23 @@ def make_frame(columns: Mapping[str, Any]) -> Any:
 
 
 def summary_frame(
-    sizes: Array, shares: Array, words: Sequence[Sequence[str]], more: Mapping[str, Any], examples: Any = None
+    names: Sequence[str],
+    sizes: Array,
+    shares: Array,
+    words: Sequence[Sequence[str]],
+    more: Mapping[str, Any],
+    examples: Any = None,
 ) -> Any:
     """One row per cluster or topic.
 
     Parameters
     ----------
+    names : list of str
     sizes : ndarray of int
         Number of documents.
     shares : ndarray of float
     words : list of lists of str
-        Best first; the first three are the name.
+        Best first.
     more : mapping of name to column
         What else the model says.
     examples : list of lists of str, optional
@@ -45,7 +51,7 @@ def summary_frame(
     """
     columns: dict[str, Any] = {
         "number": np.arange(1, len(sizes) + 1),
-        "name": [", ".join(row[:3]) for row in words],
+        "name": list(names),
         "size": sizes,
         "share": shares,
         **more,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from abc import abstractmethod
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -20,13 +21,14 @@ from bursty.inference.checkpoint import Checkpoint, CheckpointWriter
 from bursty.inference.runs import Outcome, Runner, Trace, warn_interrupted
 from bursty.inference.stopping import MeanGain
 from bursty.inference.stream import Stream
+from bursty.models.groups import Merge
 from bursty.models.selection import Selection
 from bursty.models.topics_inference import TopicInference
 from bursty.models.topics_reading import TopicReading
 from bursty.models.topics_selection import select_topics
 from bursty.progress import progress
 from bursty.samplers.tokens import MAX_PAIRS, MAX_TOPICS
-from bursty.storage.schema import floats, index, part, whole
+from bursty.storage.schema import floats, index, items, maybe, part, whole
 from bursty.validation import warn_empty
 
 Array = np.ndarray[Any, Any]
@@ -106,6 +108,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     _learn: ClassVar[dict[Any, Any]]
     _statistics: ClassVar[type[Statistics]]
     _topics: Array
+    _params: Any
 
     def __init__(
         self,
@@ -176,6 +179,8 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         best = outcome.best
         result = mcem.finish(best, outcome.interrupted)
         order = self._order(result.doc_topic)
+        if not self._continues():
+            self._names = None
         result = result.reordered(order)
         if not outcome.interrupted:
             writer.done()
@@ -228,6 +233,25 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._finish(chains, documents.run_locally(method.conclude, stats, self._params), stats, doc_topic)
         self._stream, self._fitted_on = stream.pack(), documents.fingerprint
         return self
+
+    def _merge(self, merge: Merge, X: Any) -> None:
+        """Add up what the topics were learned from; ``n_components`` becomes the number that is left.
+
+        X is not needed: every token keeps its topic, or goes with it.
+        """
+        stream = Stream.unpack(self._statistics, self._stream)
+        stream = replace(stream, mean=stream.mean.merged(merge.into))
+        stats = self._method().of_stream(stream.mean, stream.n_documents)
+        self._params = self._merged_params(self._params.merged(merge.into), stats)
+        self._stream, self.doc_topic_ = stream.pack(), merge.sum(self.doc_topic_)
+        self._topics = merge.into.astype(self._topics.dtype)[self._topics]
+        self._set_topics(self._params, stats)
+        if self.n_components != "auto":
+            self.n_components = merge.n
+
+    def _merged_params(self, params: Any, stats: Any) -> Any:
+        """Hyperparameters of merged topics, from mean ones and the statistics."""
+        return params
 
     def _check_parameters(self) -> mcem.Schedule:
         if isinstance(self.n_components, str) and self.n_components != "auto":
@@ -339,6 +363,7 @@ STORED: dict[str, Any] = {
     "_topics": index("K"),
     "_number": whole(),
     "_seed": whole(),
+    "_names": maybe(items("K")),
     "check": _check_learned,
 }
 

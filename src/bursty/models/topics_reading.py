@@ -9,17 +9,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from bursty.corpus.times import as_times, bin_times
 from bursty.models.contrast import contrast
+from bursty.models.groups import GroupReading
 from bursty.models.summary import example_names, summary_frame
 
 Array = np.ndarray[Any, Any]
 
 
-class TopicReading:
+class TopicReading(GroupReading):
     """Methods of a fitted topic model that tell a person what it found."""
 
     alpha_: Array
     components_: Array
     doc_topic_: Array
+    fitted_on: Any
 
     def top_words(self, n: int = 10, by: str = "contrast", weight: float = 0.6) -> list[list[str]]:
         """The words that say most about each topic.
@@ -40,8 +42,7 @@ class TopicReading:
         ranking : Says in words what a ranking is for this model.
         """
         scores = self.word_scores(by, weight)
-        names = getattr(self, "feature_names_in_", None)
-        names = np.arange(scores.shape[1]).astype(str) if names is None else names
+        names = self._vocabulary()
         best = np.argsort(-scores, axis=1, kind="stable")[:, : max(0, n)]
         return [[str(names[word]) for word in row] for row in best]
 
@@ -93,15 +94,17 @@ class TopicReading:
         Returns
         -------
         DataFrame
-            ``number`` (from 1, the row number plus one), ``name`` (three words), ``size`` (number of documents whose
-            largest topic it is), ``share`` (mean share of a document), ``words`` and, where X is given, ``examples``
-            (the documents with most of it). A pandas frame, or one of polars or pyarrow where pandas is not installed.
+            ``number`` (from 1, the row number plus one), ``name`` (see `suggest_names` and `rename`), ``size`` (number
+            of documents whose largest topic it is), ``share`` (mean share of a document), ``words`` and, where X is
+            given, ``examples`` (the documents with most of it). A pandas frame, or one of polars or pyarrow where
+            pandas is not installed.
         """
         check_is_fitted(self)
         mixtures = self.doc_topic_
         sizes = np.bincount(mixtures.argmax(axis=1), minlength=mixtures.shape[1])
         examples = None if X is None else example_names(X, self.core_documents(n_examples))
-        return summary_frame(sizes, mixtures.mean(axis=0), self.top_words(n_words), {}, examples)
+        names, words = self._names_for(X), self.top_words(n_words)
+        return summary_frame(names, sizes, mixtures.mean(axis=0), words, {}, examples)
 
     def core_documents(self, n: int = 5) -> list[Array]:
         """Rows of the documents of the fit with the largest shares of each topic, largest first."""
@@ -140,6 +143,12 @@ class TopicReading:
             raise ValueError(f"unit={unit!r} is for times, and groups cannot be read as times")
         names, means, errors = group_means(labels, self.doc_topic_)
         return (names, means, errors) if return_error else (names, means)
+
+    def _group_words(self) -> tuple[Array, Array]:
+        return self.components_, self.doc_topic_.mean(axis=0)
+
+    def _central_rows(self, X: Any, n: int) -> list[Array] | None:
+        return self.core_documents(n) if self.fitted_on(X) else None
 
     def _prevalence(self) -> Array:
         return self.alpha_ / self.alpha_.sum()

@@ -6,6 +6,7 @@ data. Series differ in colour and in shape or position.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -316,6 +317,39 @@ def topic_words(caption: str) -> Chart:
         ],
     }
     return Chart(spec, caption)
+
+
+def tree(titles: list[str], order: list[int], caption: str, rows: list[list[Any]]) -> Chart:
+    """Dendrogram with the groups in this order from top to bottom. The page supplies the segments, and colours them."""
+    labels = json.dumps([titles[k] for k in order])
+    x = {"field": "x", "type": "quantitative", "scale": {"domain": [0, 1]}}
+    x["axis"] = axis("share of the differences that is lost", format="%", tickCount=5)
+    y = {"field": "y", "type": "quantitative", "scale": {"domain": [len(order) - 0.5, -0.5], "nice": False}}
+    y["axis"] = axis(
+        "",
+        values=list(range(len(order))),
+        labelExpr=f"{labels}[datum.value]",
+        labelLimit=280,
+        labelOverlap=False,
+        grid=False,
+        ticks=False,
+        domain=False,
+    )
+    spec = {
+        "$schema": SCHEMA,
+        "width": "container",
+        "usermeta": {"rows": len(order)},
+        "data": {"name": "segments", "values": []},
+        "mark": {"type": "rule", "strokeWidth": 2, "aria": False},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "x2": {"field": "x2"},
+            "y2": {"field": "y2"},
+            "color": {"field": "colour", "type": "nominal", "scale": None},
+        },
+    }
+    return Chart(spec, caption, ["merged", "with", "differences lost"], rows)
 
 
 def word_groups() -> Chart:

@@ -17,6 +17,7 @@ from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import add_lookup, lookup, vocabulary
 from bursty.report.source import Source
 from bursty.report.text import percent, repeats_sentence
+from bursty.report.tree import add_tree
 
 Array = np.ndarray[Any, Any]
 
@@ -88,11 +89,15 @@ class Clusters:
 
     @cached_property
     def titles(self) -> list[str]:
-        """Display names: a number and three words."""
-        scores = self.scores("contrast")
-        if scores is None:
-            return [f"{i + 1}" for i in range(self.n)]
-        return [f"{i + 1}: " + ", ".join(best_words(self.source, row, 3)) for i, row in enumerate(scores)]
+        """Display names: the number of the cluster in the model, counted from 1, and its name."""
+        numbers = [f"{name + 1}" if isinstance(name, int | np.integer) else str(name) for name in self.names]
+        names = self.source.group_names
+        if names is not None:
+            return [f"{number}: {names[name]}" for number, name in zip(numbers, self.names, strict=True)]
+        if (scores := self.scores("contrast")) is None:
+            return numbers
+        words = [best_words(self.source, row, 3) for row in scores]
+        return [f"{number}: {', '.join(row)}" for number, row in zip(numbers, words, strict=True)]
 
 
 def best_words(source: Source, scores: Array, n: int) -> list[str]:
@@ -124,6 +129,7 @@ def cluster_content(source: Source) -> Content:
     values = {"charts": overview, "words": _discriminative(source)}
     content.panels += [Panel("overview", "Overview", "overview.html", values)]
     content.panels += [Panel("clusters", "Clusters", "clusters.html", {"cards": _cards(clusters)})]
+    add_tree(content, source, clusters.names, clusters.sizes, clusters.titles, "cluster")
     if source.corpus is not None:
         _add_documents(content, clusters)
         marks = getattr(source.model, "inclusion_prob_", None)
@@ -239,7 +245,7 @@ def _cards(clusters: Clusters) -> list[dict[str, Any]]:
         rows = np.flatnonzero(clusters.codes == k)
         cards.append(
             {
-                "title": f"Cluster {k + 1}",
+                "title": f"Cluster {clusters.titles[k]}",
                 "size": int(clusters.sizes[k]),
                 "share": percent(clusters.sizes[k] / len(clusters.codes)),
                 "distinguishing": None if told is None else best_words(source, told[k], WORDS),

@@ -15,7 +15,7 @@ from typing import Any
 from bursty.report.content import Content
 from bursty.report.text import to_json
 
-_SCRIPTS = ("dom.js", "charts.js", "tabs.js", "table.js", "words.js", "topics.js", "main.js")
+_SCRIPTS = ("dom.js", "charts.js", "tabs.js", "table.js", "words.js", "topics.js", "tree.js", "main.js")
 _MISSING = 'reports need jinja2 and vl-convert-python: pip install "bursty[report]"'
 
 

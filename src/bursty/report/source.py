@@ -66,6 +66,19 @@ class Source:
         return np.array(distinct([clean(name) for name in names]), dtype=object)
 
     @cached_property
+    def group_names(self) -> list[str] | None:
+        """Display names of the clusters or topics of the model, if it has any."""
+        if not hasattr(self.model, "suggest_names"):
+            return None
+        corpus = None if self.corpus is None or self.corpus.texts is None else self.corpus
+        names = self.model._names_for(corpus)
+        if not self.are_named and self.model._names is None:
+            scores = self.model.word_scores()
+            best = np.argsort(-scores, axis=1, kind="stable")[:, :3]
+            return [", ".join(str(self.words[w]) for w in row) for row in best]
+        return [clean(name, LONGEST_NAME) for name in names]
+
+    @cached_property
     def are_named(self) -> bool:
         """Whether the words have names of their own."""
         return str(self.words[0]) != "word no. 0"

@@ -16,6 +16,7 @@ from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import add_lookup, lookup, vocabulary
 from bursty.report.source import Source
 from bursty.report.text import clean, numbers, percent, repeats_sentence
+from bursty.report.tree import add_tree
 
 Array = np.ndarray[Any, Any]
 
@@ -56,6 +57,7 @@ def topic_content(source: Source) -> Content:
     notes = [f"{share:.0%} of this topic" for share in mixtures.max(axis=1)]
     content.charts["map"] = documents.document_map(_places(source, mixtures), main, titles, names, notes)
     _add_topics(content, source, titles, mixtures, bursts)
+    add_tree(content, source, np.arange(len(titles)), prevalence, titles, "topic")
     _add_trends(content, source, mixtures, titles)
     columns = [
         documents.code_column("Main topic", titles, main),
@@ -71,9 +73,8 @@ def topic_content(source: Source) -> Content:
 
 
 def _titles(source: Source) -> list[str]:
-    scores = source.model.word_scores()
-    best = np.argsort(-scores, axis=1, kind="stable")[:, :3]
-    return [f"{i + 1}: " + ", ".join(str(source.words[w]) for w in row) for i, row in enumerate(best)]
+    assert source.group_names is not None
+    return [f"{i + 1}: {name}" for i, name in enumerate(source.group_names)]
 
 
 def _tiles(mixtures: Array, bursts: Burstiness | None) -> list[tuple[str, str]]:

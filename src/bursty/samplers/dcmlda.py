@@ -63,6 +63,14 @@ class Hyperparameters(CompiledTopics):
         """The topics in this order."""
         return replace(self, alpha=self.alpha[order], beta=np.ascontiguousarray(self.beta[:, order]))
 
+    def merged(self, into: Array) -> Hyperparameters:
+        """Topic k becomes part of topic ``into[k]``: summed alpha, and mean beta, weighted by alpha."""
+        alpha = np.bincount(into, weights=self.alpha)
+        beta = np.zeros((len(self.beta), len(alpha)))
+        for k, topic in enumerate(into):
+            beta[:, topic] += self.beta[:, k] * (self.alpha[k] / alpha[topic])
+        return replace(self, alpha=alpha, beta=beta)
+
     @cached_property
     def totals(self) -> Array:
         """s: the sum of beta over the words, K."""

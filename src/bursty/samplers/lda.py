@@ -57,6 +57,10 @@ class Hyperparameters:
         """The topics in this order."""
         return replace(self, alpha=self.alpha[order])
 
+    def merged(self, into: Array) -> Hyperparameters:
+        """Topic k becomes part of topic ``into[k]``: sums of parts of a Dirichlet are Dirichlet with summed alpha."""
+        return replace(self, alpha=np.bincount(into, weights=self.alpha))
+
 
 @dataclass(frozen=True)
 class Topics(CompiledTopics):

@@ -50,6 +50,17 @@ class TopicStatistics(Statistics):
         rank = np.argsort(order)
         return replace(self, mixtures=self.mixtures.renumbered(rank[self.mixtures.items]))
 
+    def merged(self, into: Array) -> Self:
+        """The same with topics added: topic k becomes part of topic ``into[k]``.
+
+        What a document has of two topics that are merged counts as two documents. Differs from one document with the
+        tokens of both, which these sums do not know.
+        """
+        mixtures = self.mixtures
+        if mixtures.n_items == 0:
+            return self
+        return replace(self, mixtures=mixtures.pooled(into[mixtures.items], int(into.max()) + 1))
+
 
 def mixture_levels(counts: Array) -> tuple[Levels, Levels]:
     """What a DCM over the columns sees of these rows: rows by (column, value), rows by sum."""

@@ -45,6 +45,15 @@ class DCMLDAStatistics(TopicStatistics):
         words, topics = np.divmod(self.words.items.astype(np.int64), n_topics)
         return replace(super().reordered(order), words=self.words.renumbered(words * n_topics + rank[topics]))
 
+    def merged(self, into: Array) -> Self:
+        """The same with topics added: topic k becomes part of topic ``into[k]``."""
+        if self.words.n_items == 0:
+            return super().merged(into)
+        n_words, n_topics = self.words.n_items // len(into), int(into.max()) + 1
+        words, topics = np.divmod(self.words.items.astype(np.int64), len(into))
+        items = words * n_topics + into[topics]
+        return replace(super().merged(into), words=self.words.pooled(items, n_words * n_topics))
+
     def sizes(self) -> Levels:
         """Documents by tokens in topic k: the mixtures once more, as a table with a column for each topic."""
         values, places = np.unique(self.mixtures.values, return_inverse=True)

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from bursty.engines import Chunk, Levels, has_versions
+from bursty.families.base import add_columns
 from bursty.families.dcm import maximise_alpha
 from bursty.inference.mcem import Chains
 from bursty.inference.topics.base import (
@@ -48,6 +49,10 @@ class LDAStatistics(TopicStatistics):
     def reordered(self, order: Array) -> Self:
         """The same with the topics in this order; words and sizes do not name topics."""
         return replace(super().reordered(order), word_topics=np.ascontiguousarray(self.word_topics[:, order]))
+
+    def merged(self, into: Array) -> Self:
+        """The same with topics added: topic k becomes part of topic ``into[k]``; words and sizes stay."""
+        return replace(super().merged(into), word_topics=add_columns(self.word_topics, into))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,14 @@ class Components:
     slot: Array
     weights: Array
     prior: Array
+
+    def merged(self, into: Array, bursty: bool) -> Components:
+        """Cluster k becomes part of cluster ``into[k]``: urns of counts are added, urns of s in all are averaged."""
+        prior = np.bincount(into, weights=self.prior)
+        weights = np.zeros((len(self.weights), len(prior)))
+        for k, cluster in enumerate(into):
+            weights[:, cluster] += self.weights[:, k] * (self.prior[k] / prior[cluster] if bursty else 1.0)
+        return replace(self, weights=weights, prior=prior)
 
 
 def partition(chains: list[Chain], rule: str, known: Array | None) -> Array:

@@ -22,6 +22,7 @@ from bursty.models.dpmfs import chains as running
 from bursty.models.dpmfs import estimate
 from bursty.models.dpmfs.chains import Chain, Plan
 from bursty.models.dpmfs.settings import Settings, check_lam, check_settings, make_problem
+from bursty.models.groups import Merge
 from bursty.progress import progress
 from bursty.samplers.dpmfs import DPMFSData
 from bursty.storage.schema import flags, floats, index, integers, items, maybe, number, part, size, storable
@@ -48,6 +49,7 @@ MOST_PAIRED = 2_000
     samples_=integers(None, "documents", low=0),
     similarity_=maybe(floats("documents", "documents")),
     alpha_=number(low=0),
+    _names=maybe(items("K")),
 )
 class DPMFS(ClusterReading):
     """Clusters of unknown number, and discriminative words: Yu, Huang and Wang (2010).
@@ -231,6 +233,7 @@ class DPMFS(ClusterReading):
         """
         settings = check_settings(self)
         Checkpoint.of(self.checkpoint)
+        self._names = None
         documents = self._place_to_fit(X, "there is nothing to cluster")
         lam = check_lam(self.lam, documents.n_words)
         labelled = known_labels(y, documents.n_documents)
@@ -320,17 +323,31 @@ class DPMFS(ClusterReading):
         if self.min_cluster_size > 1:
             scores = documents.collect(estimate.log_prob, components=components(labels))
             labels = estimate.dissolve_small(labels, int(self.min_cluster_size), scores, known)
-        self._components = components(labels)
-        self.n_clusters_ = int(labels.max()) + 1
-        self.weights_ = self._components.prior
-        self.components_ = np.zeros((self.n_clusters_, n_words))
-        urns = self._components.weights
+        self._set_components(components(labels))
+        self._read(documents, labels)
+        small = documents.n_documents <= MOST_PAIRED
+        self.similarity_ = posterior_similarity(self.samples_) if small else None
+
+    def _set_components(self, components: estimate.Components) -> None:
+        self._components, self.weights_ = components, components.prior
+        self.n_clusters_, urns = len(components.prior), components.weights
+        self.components_ = np.zeros((self.n_clusters_, self.n_features_in_))
         self.components_[:, self.discriminative_] = (urns / np.maximum(urns.sum(axis=0), 1e-300)).T
+
+    def _read(self, documents: Documents, labels: Array) -> None:
+        """What the components say of the documents of the fit, whose clusters are known."""
         log_prob = self._component_log_prob(documents)
         own = estimate.share_out(log_prob, self.weights_)[np.arange(len(labels)), labels]
         self._read_clusters(documents, labels, own, lead(log_prob, labels))
-        small = documents.n_documents <= MOST_PAIRED
-        self.similarity_ = posterior_similarity(self.samples_) if small else None
+
+    def _merge(self, merge: Merge, X: Any) -> None:
+        documents = None if X is None else self._place(X)
+        self._set_components(self._components.merged(merge.into, self.family_ == "dcm"))
+        if hasattr(self, "classes_"):
+            del self.classes_
+        self._merge_readings(merge)
+        if documents is not None:
+            self._read(documents, self.labels_)
 
     def _component_log_prob(self, documents: Documents) -> Array:
         return documents.collect(estimate.log_prob, components=self._components)

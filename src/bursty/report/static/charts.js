@@ -62,7 +62,7 @@ async function drawChart(place) {
   const drawn = fitted({ ...spec, description: caption ? caption.textContent : name }, roomFor(place));
   if (fillers[name]) {
     drawn.data.values = rowsOf(name);
-    drawn.height = ROW * Math.max(1, drawn.data.values.length);
+    drawn.height = ROW * Math.max(1, (spec.usermeta || {}).rows || drawn.data.values.length);
   }
   // ast: expressions are interpreted, so that the page's policy can forbid eval.
   const options = { renderer: "svg", actions: false, ast: true, mode: "vega-lite", logLevel: ERRORS_ONLY };

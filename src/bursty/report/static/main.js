@@ -5,6 +5,7 @@ startTheme();
 if (data.documents) startTable();
 if (data.lookup) startWords();
 if (data.topics) startTopics();
+if (data.tree) startTree();
 drawAll();
 let lastWidth = innerWidth;
 addEventListener("resize", later(200, () => {

@@ -11,11 +11,13 @@ function startTabs() {
     if (focus) tab.focus();
     tab.scrollIntoView({ block: "nearest", inline: "nearest" });
   };
+  // The address names the tab, so that a link leads to it.
+  const note = (tab) => history.replaceState(null, "", "#" + tab.getAttribute("aria-controls"));
   const moves = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
   tabs.forEach((tab, i) => {
     tab.addEventListener("click", () => {
       show(tab, false);
-      history.replaceState(null, "", "#" + tab.getAttribute("aria-controls"));
+      note(tab);
     });
     tab.addEventListener("keydown", (event) => {
       const move = moves[event.key];
@@ -23,11 +25,13 @@ function startTabs() {
       event.preventDefault();
       const next = Number.isFinite(move) ? (i + move + tabs.length) % tabs.length : move < 0 ? 0 : tabs.length - 1;
       show(tabs[next], true);
+      note(tabs[next]);
     });
   });
-  const named = tabs.find((tab) => "#" + tab.getAttribute("aria-controls") === location.hash);
+  const named = () => tabs.find((tab) => "#" + tab.getAttribute("aria-controls") === location.hash);
   byId("tabs").hidden = false;
-  show(named || tabs[0], false);
+  show(named() || tabs[0], false);
+  addEventListener("hashchange", () => named() && show(named(), false));
 }
 
 function startTheme() {

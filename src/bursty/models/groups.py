@@ -1,0 +1,199 @@
+"""What clusters and topics have in common: names, merges, and a tree of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bursty.models.hierarchy import Hierarchy, make_hierarchy
+from bursty.models.naming import EXAMPLES, LONGEST_NAME, representative, suggest
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Where each group goes (``into``), the number of groups that are left, and the names that these were given."""
+
+    into: Array
+    n: int
+    names: list[str]
+
+    def sum(self, values: Array, axis: int = -1) -> Array:
+        """Sums over the groups that are merged, along an axis."""
+        moved = np.moveaxis(values, axis, 0)
+        out = np.zeros((self.n, *moved.shape[1:]), dtype=moved.dtype)
+        np.add.at(out, self.into, moved)
+        return np.ascontiguousarray(np.moveaxis(out, 0, axis))
+
+    def mean(self, values: Array, weights: Array) -> Array:
+        """Weighted means over the groups that are merged, along the last axis."""
+        weights = np.maximum(weights, 1e-300)
+        return self.sum(values * weights) / self.sum(weights)
+
+
+class GroupReading:
+    """Names of clusters or topics, their tree, and merging them."""
+
+    #: Names that were given by `rename`, one per group; "" where none was.
+    _names: Array | None = None
+    n_features_in_: int
+
+    @abstractmethod
+    def _group_words(self) -> tuple[Array, Array]:
+        """Word probabilities of each group, and its weight."""
+
+    @abstractmethod
+    def _central_rows(self, X: Any, n: int) -> list[Array] | None:
+        """Rows of the n most central documents of each group; None if they are not known."""
+
+    @abstractmethod
+    def _merge(self, merge: Merge, X: Any) -> None:
+        """Merge groups."""
+
+    @property
+    def names_(self) -> list[str]:
+        """Names of the clusters or topics: those given by `rename`, three words for the others."""
+        return self._names_for(None)
+
+    def suggest_names(self, X: Any = None) -> list[str]:
+        """Names of two or three words.
+
+        Parameters
+        ----------
+        X : Corpus, optional
+            The documents of the fit. If the corpus has its texts, a name is the most representative word of the group
+            and a phrase of two words that is frequent in its central documents; otherwise it consists of three words.
+
+        Returns
+        -------
+        list of str
+        """
+        check_is_fitted(self)
+        p, weights = self._group_words()
+        shares = weights / max(weights.sum(), 1e-300)
+        scores = representative(p, shares, shares @ p)
+        texts = getattr(X, "texts", None)
+        rows = None if texts is None else self._central_rows(X, EXAMPLES)
+        return suggest(scores, self._vocabulary(), None if rows is None else texts, rows or ())
+
+    def rename(self, names: Mapping[int, str] | Sequence[str]) -> Self:
+        """Give names to clusters or topics, for tables and reports; they are saved with the model.
+
+        Parameters
+        ----------
+        names : mapping of int to str, or sequence of str
+            New names by number, counted from 0 as in ``labels_``, or one per group. "" restores the automatic name.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        n = len(self._group_words()[1])
+        if not isinstance(names, Mapping):
+            if isinstance(names, str) or len(names) != n:
+                raise ValueError(f"names must be a dictionary, such as {{0: 'a name'}}, or a list of {n} names")
+            names = dict(enumerate(names))
+        given = [""] * n if self._names is None else list(self._names)
+        for number, name in names.items():
+            if not isinstance(number, int | np.integer) or not 0 <= number < n:
+                raise ValueError(f"there is no group {number!r}: they are numbered from 0 to {n - 1}")
+            if not isinstance(name, str):
+                raise TypeError(f"the name of group {number} must be a string, not {name!r}")
+            given[number] = name.strip()[:LONGEST_NAME]
+        self._names = np.array(given, dtype=object)
+        return self
+
+    def merge(self, groups: Any, X: Any = None) -> Self:
+        """Merge clusters or topics. The model remains complete: it predicts, scores, continues to learn, is saved.
+
+        Parameters
+        ----------
+        groups : list of int, list of lists of int, or mapping of str to list of int
+            Numbers of the groups to merge, counted from 0: one list, several, or lists with a name each. Groups that
+            are not mentioned stay as they are. ``hierarchy().groups(n)`` has the lists that leave n groups.
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words), optional
+            The documents of the fit, to say anew what clusters they belong to and how likely they are. Without them,
+            ``labels_`` are merged as they are, and what else clusterings say of the documents of the fit is that of
+            before.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        The groups that are left are numbered by size, largest first. Names of groups that are merged are dropped.
+        """
+        check_is_fitted(self)
+        merge = self._plan(groups)
+        self._merge(merge, X)
+        self._names = np.array(merge.names, dtype=object) if any(merge.names) else None
+        return self
+
+    def hierarchy(self) -> Hierarchy:
+        """The tree of the clusters or topics, in which those that differ least in their words are merged first.
+
+        Returns
+        -------
+        Hierarchy
+
+        Examples
+        --------
+        >>> from bursty import Mixture, datasets
+        >>> corpus, _ = datasets.make_bursty_mixture(100, 50, 3, random_state=0)
+        >>> model = Mixture(3, random_state=0).fit(corpus)
+        >>> tree = model.hierarchy()
+        >>> tree.cut(1).tolist()
+        [0, 0, 0]
+        >>> len(model.merge(tree.groups(2), corpus).sizes_)
+        2
+        """
+        check_is_fitted(self)
+        p, weights = self._group_words()
+        return make_hierarchy(p, weights, self.names_, self._vocabulary())
+
+    def _names_for(self, X: Any) -> list[str]:
+        """Given names, and suggestions for the others."""
+        found = self.suggest_names(X)
+        return found if self._names is None else [own or name for own, name in zip(self._names, found, strict=True)]
+
+    def _vocabulary(self) -> Array:
+        names = getattr(self, "feature_names_in_", None)
+        return np.arange(self.n_features_in_).astype(str) if names is None else names
+
+    def _plan(self, groups: Any) -> Merge:
+        """Check what is to be merged, and number what is left by size."""
+        weights = self._group_words()[1]
+        n = len(weights)
+        titles: dict[int, str] = {}
+        if isinstance(groups, Mapping):
+            titles, groups = dict(enumerate(map(str, groups))), list(groups.values())
+        lists = [list(groups)] if len(groups) and np.ndim(groups[0]) == 0 else [list(group) for group in groups]
+        into = np.full(n, -1)
+        for number, group in enumerate(lists):
+            for k in group:
+                if not isinstance(k, int | np.integer) or not 0 <= k < n:
+                    raise ValueError(f"there is no group {k!r}: they are numbered from 0 to {n - 1}")
+                if into[k] >= 0:
+                    raise ValueError(f"group {k} is in two of the lists: a group is merged once")
+                into[k] = number
+        alone = np.flatnonzero(into < 0)
+        into[alone] = len(lists) + np.arange(len(alone))
+        _, into = np.unique(into, return_inverse=True)
+        given = [""] * n if self._names is None else list(self._names)
+        names = [""] * (int(into.max()) + 1)
+        for k in range(n):
+            if np.count_nonzero(into == into[k]) == 1:
+                names[into[k]] = given[k]
+        for number, title in titles.items():
+            if lists[number]:
+                names[into[lists[number][0]]] = title
+        order = np.argsort(-np.bincount(into, weights=weights), kind="stable")
+        return Merge(np.argsort(order)[into], len(order), [names[k] for k in order])

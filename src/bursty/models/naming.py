@@ -1,0 +1,100 @@
+"""Names of two or three words for clusters and topics, without lists of any language.
+
+A word of probability p in a group of weight w, and q in all groups together, is at most 1 / w times as frequent in the
+group as elsewhere. It represents the group by
+
+    p max(0, log(p / q) / log(1 / w) - 1/2),
+
+so that a word that all groups have does not count, however frequent it is. Where texts are at hand, two such words that
+often stand side by side in the central documents of the group are a phrase.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+#: Number of documents per group, of their characters, and of words per group that phrases are looked for in.
+EXAMPLES, _MOST_TEXT, _WORDS = 30, 20_000, 40
+_TOKEN = re.compile(r"\w+")
+LONGEST_NAME = 120
+
+
+def representative(p: Array, weights: Array, q: Array) -> Array:
+    """How well each word represents each group, from its probabilities in groups (rows of p) and in all of them, q.
+
+    For vectors with negative entries, how far each entry is above that of all groups. A group that has everything is
+    represented by its most probable words.
+    """
+    if np.any(p < 0):
+        return p - q
+    shares = np.clip(np.asarray(weights, dtype=np.float64), 1e-12, 1.0)[:, None]
+    most = np.maximum(-np.log(shares), 1e-12)
+    lift = np.log(np.maximum(p, 1e-300) / np.maximum(q, 1e-300)) / most
+    return np.where(shares > 1.0 - 1e-9, p, p * np.maximum(lift - 0.5, 1e-6 * np.clip(lift, 0.0, 1.0)))
+
+
+def name_of(words: Sequence[str], phrase: str | None = None) -> str:
+    """The most representative word and the phrase, or three words; a word of the phrase is not repeated."""
+    if phrase is None:
+        return ", ".join(words[:3])
+    inside = phrase.lower().split()
+    others = [word for word in words if word.lower() not in inside]
+    # The phrase comes first if it has the most representative word in it.
+    parts = [phrase, *others[:1]] if words and words[0].lower() in inside else [*others[:1], phrase]
+    return ", ".join(parts)
+
+
+def find_phrase(texts: Sequence[str], weights: Mapping[str, float]) -> str | None:
+    """The two weighted words that stand side by side in the most texts, as they are spelled there; None if rare.
+
+    A phrase occurs in two texts or more and in a tenth of them, and one of its words hardly occurs without the other.
+    """
+    documents: Counter[Any] = Counter()
+    spelled: dict[tuple[str, str], Counter[str]] = {}
+    for text in texts:
+        seen: set[Any] = set()
+        last, before, end = "", "", -1
+        for match in _TOKEN.finditer(text[:_MOST_TEXT]):
+            word = match[0] if match[0] in weights else match[0].lower()
+            if word not in weights:
+                end = -1
+                continue
+            seen.add(word)
+            if end >= 0 and last != word and text[end : match.start()].isspace():
+                pair = last, word
+                seen.add(pair)
+                spelled.setdefault(pair, Counter())[f"{before} {match[0]}"] += 1
+            last, before, end = word, match[0], match.end()
+        documents.update(seen)
+    least = max(2.0, 0.1 * len(texts))
+    scores = {
+        pair: documents[pair] * float(np.sqrt(weights[pair[0]] * weights[pair[1]]))
+        for pair in spelled
+        if documents[pair] >= max(least, 0.3 * min(documents[pair[0]], documents[pair[1]]))
+    }
+    if not scores:
+        return None
+    best = max(sorted(scores), key=lambda pair: scores[pair])
+    return spelled[best].most_common(1)[0][0]
+
+
+def suggest(scores: Array, vocabulary: Array, texts: Any = None, rows: Sequence[Array] = ()) -> list[str]:
+    """A name for each group from its scores of words; ``rows`` are its central documents, if there are texts."""
+    names = []
+    for k, row in enumerate(scores):
+        best = np.argsort(-row, kind="stable")[:_WORDS]
+        best = best[row[best] > 0]
+        words = [str(vocabulary[w]) for w in best]
+        phrase = None
+        if texts is not None:
+            weights = dict(zip(words, row[best].tolist(), strict=True))
+            phrase = find_phrase([texts[int(d)] for d in rows[k]], weights)
+        names.append(name_of(words, phrase)[:LONGEST_NAME])
+    return names
