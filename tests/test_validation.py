@@ -23,7 +23,7 @@ from bursty.validation import check_counts
         ([1, 2, 3], r"Expected 2D array, got a 1D array"),
         (np.zeros((0, 3)), r"0 sample\(s\)"),
         (np.zeros((3, 0)), r"0 feature\(s\)"),
-        ([["a", "b"]], r"not a number"),
+        ([["a", "b"]], r"not texts.*Corpus.from_texts"),
         ([[2**40, 1]], r"above the largest count"),
         (np.array([[1 + 2j]]), r"Complex data not supported"),
     ],

@@ -8,6 +8,7 @@ modified. Errors name the row, the column and the value, and say what to do.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +44,7 @@ def check_counts(X: Any, *, integer: bool = True, owner: str = "bursty", n_words
     -------
     csr_array of shape (n_documents, n_words)
     """
+    refuse_texts(X, owner)
     X = _unwrap(X)
     counts = _sparse_counts(X, owner) if sp.issparse(X) else _dense_counts(X, owner)
     counts = _without_zeros(counts)
@@ -87,6 +89,9 @@ def check_input(estimator: Any, X: Any, *, reset: bool, integer: bool = True, si
     `Collection`.
     """
     owner = type(estimator).__name__
+    refuse_texts(X, owner, fitted=not reset and hasattr(estimator, "feature_names_in_"))
+    if reset:
+        _keep_text_options(estimator, X)
     vocabulary = getattr(X, "vocabulary", None)
     if hasattr(X, "__dask_graph__"):
         return _check_collection(estimator, X, reset, integer)
@@ -107,6 +112,65 @@ def check_input(estimator: Any, X: Any, *, reset: bool, integer: bool = True, si
     if reset:
         estimator.n_features_in_, estimator.feature_names_in_ = len(names), names
     return counts
+
+
+def refuse_texts(X: Any, owner: str, fitted: bool = False) -> None:
+    """Raise an error for texts in the place of counts, which says how to count their words."""
+    like = ", like=model" if fitted else ""
+    if _is_texts(X):
+        raise ValueError(
+            f"{owner} takes counts of words, not texts. Count them first: bursty.Corpus.from_texts(texts{like})"
+        )
+    column = _text_column(X)
+    if column is not None:
+        raise ValueError(
+            f"{owner} takes counts of words, but the column {column!r} contains text. Count its words first: "
+            f"bursty.Corpus.from_frame(frame, text={column!r}{like}). If it names the rows of a table of counts, make "
+            "it the index or drop it"
+        )
+
+
+def _is_texts(X: Any) -> bool:
+    """Whether X is a text, or a list, array or series of texts or of tokens."""
+    if isinstance(X, str | bytes):
+        return True
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind in "US" or (X.dtype.kind == "O" and _all_text(X.ravel()[:20].tolist()))
+    if isinstance(X, list | tuple):
+        return _all_text(X[:20])
+    is_series = hasattr(X, "to_list") and hasattr(X, "dtype") and not hasattr(X, "columns")
+    return is_series and _all_text(X[:20].to_list())
+
+
+def _all_text(items: Sequence[Any]) -> bool:
+    """Whether all items are strings, or lists of strings; some may be missing."""
+    given = [item for item in items if not (item is None or (isinstance(item, float) and np.isnan(item)))]
+    flat = [part for item in given for part in (item[:20] if isinstance(item, list | tuple) else [item])]
+    return bool(flat) and all(isinstance(part, str | bytes) for part in flat)
+
+
+def _text_column(X: Any) -> str | None:
+    """The first column of a data frame that contains text."""
+    if not hasattr(X, "columns") or hasattr(X, "__dask_graph__"):
+        return None
+    import narwhals.stable.v1 as nw
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    for name, kind in frame.schema.items():
+        if kind == nw.String or (kind == nw.Object and _all_text(frame[name].head(20).to_list())):
+            return str(name)
+    return None
+
+
+def _keep_text_options(estimator: Any, X: Any) -> None:
+    """How the texts of a corpus became counts, so that new texts can be counted alike."""
+    found = getattr(X, "text_options", None)
+    if found is not None:
+        estimator.text_options_ = found
+    elif hasattr(estimator, "text_options_"):
+        del estimator.text_options_
 
 
 @dataclass(frozen=True)

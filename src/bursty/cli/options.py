@@ -67,6 +67,9 @@ class Reading:
     delimiter: Annotated[
         str | None, _reading("--delimiter", "Delimiter of CSV fields; detected by default.", "TEXT")
     ] = None
+    html: Annotated[
+        bool | None, _reading("--html/--no-html", "Whether texts are HTML; .html files are by default.")
+    ] = None
     include: Annotated[list[str] | None, _reading("--include", "Read only these files; repeatable.", "'*.txt'")] = None
     exclude: Annotated[list[str] | None, _reading("--exclude", "Skip these files; repeatable.", "'*.min.js'")] = None
     max_documents: Annotated[int | None, _reading("--max-documents", "Stop after N rows.", "N", min=1)] = None
@@ -96,7 +99,7 @@ class Reading:
         """The options of `read_corpus` that were given."""
         plain = (
             *("label", "id", "label_separator", "delimiter", "max_documents", "encoding", "vocabulary", "labels"),
-            *("min_df", "max_df", "drop_most_common", "token_pattern", "max_memory"),
+            *("html", "min_df", "max_df", "drop_most_common", "token_pattern", "max_memory"),
         )
         options = {name: getattr(self, name) for name in plain if getattr(self, name) is not None}
         options |= {

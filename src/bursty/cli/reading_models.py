@@ -45,9 +45,7 @@ def read_for(saved: Saved, path: Path, reading: Reading) -> Corpus:
     """Read documents with the tokenisation and the vocabulary of the model."""
     from bursty.corpus.read import holds_texts
 
-    also: dict[str, Any] = {}
-    if holds_texts(path, reading.input_format, reading.given()):
-        also = {name: value for name, value in ((saved.run or {}).get("reading") or {}).items() if name in _ANALYSIS}
+    also = counting_of(saved) if holds_texts(path, reading.input_format, reading.given()) else {}
     corpus = reading.read(path, also)
     words = getattr(saved.model, "feature_names_in_", None)
     if words is None or not corpus.has_words:
@@ -61,6 +59,14 @@ def read_for(saved: Saved, path: Path, reading: Reading) -> Corpus:
         unknown = "1 word is" if new == 1 else f"{new:,} words are"
         say(f"{unknown} not in the vocabulary of the model; {(tokens - known) / tokens:.1%} of the tokens are ignored")
     return aligned
+
+
+def counting_of(saved: Saved) -> dict[str, Any]:
+    """The options by which the texts of the fit became counts; models of version 0.1 have them with their run."""
+    counted = getattr(saved.model, "text_options_", None)
+    if counted is not None:
+        return {name: getattr(counted, name) for name in counted.defining()}
+    return {name: value for name, value in ((saved.run or {}).get("reading") or {}).items() if name in _ANALYSIS}
 
 
 def cluster_table(model: Any) -> Table:

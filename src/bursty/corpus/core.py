@@ -34,6 +34,7 @@ from bursty.corpus.checks import (
 from bursty.corpus.description import Description, describe
 from bursty.corpus.labels import label_table, strings
 from bursty.corpus.splitting import split_rows
+from bursty.corpus.text import TextOptions
 from bursty.corpus.texts import Texts
 from bursty.validation import check_counts
 
@@ -136,6 +137,7 @@ class Corpus:
             More columns with one value per document; years and dates enable trends in topic reports.
         **options
             What counts as a word: ``stop_words``, ``min_df``, ``ngram_range``, ...; see `bursty.corpus.TextOptions`.
+            Or ``like``, a corpus or a model fitted on one: the same words are counted in the same way.
 
         Returns
         -------
@@ -154,6 +156,8 @@ class Corpus:
         ['be', 'not', 'or', 'sleep', 'to']
         >>> corpus.labels.tolist()
         [0, -1]
+        >>> Corpus.from_texts(["not to sleep"], like=corpus).counts.toarray().tolist()
+        [[0, 1, 0, 1, 1]]
         """
         from bursty.corpus.memory import from_texts
 
@@ -188,7 +192,7 @@ class Corpus:
         label_separator : str, optional
             Separator of several classes in the label column.
         **options
-            What counts as a word; see `bursty.corpus.TextOptions`.
+            What counts as a word; see `bursty.corpus.TextOptions`. Or ``like``, as in `from_texts`.
 
         Returns
         -------
@@ -276,6 +280,11 @@ class Corpus:
         """One text per document, read on demand; None if the corpus was created without texts."""
         return self._texts
 
+    @property
+    def text_options(self) -> TextOptions | None:
+        """How texts became counts, without the options that select words; None if the corpus was not made of texts."""
+        return TextOptions.from_info(self._info)
+
     def without_texts(self) -> Corpus:
         """The same corpus without its texts, for data that must not be published."""
         return self._replace(texts=None)
@@ -318,8 +327,16 @@ class Corpus:
             **target,
         )
 
-    def filter_words(self, min_df: float = 1, max_df: float = 1.0, drop_most_common: int = 0) -> Corpus:
-        """Drop rare words, words that occur in most documents, and the most common words; every document is kept.
+    def filter_words(
+        self,
+        min_df: float = 1,
+        max_df: float = 1.0,
+        drop_most_common: int = 0,
+        stop_words: str | Iterable[str] | None = None,
+    ) -> Corpus:
+        """Drop stop words, rare words, words that occur in most documents, and the most common words.
+
+        Every document is kept.
 
         Parameters
         ----------
@@ -328,8 +345,15 @@ class Corpus:
             (int) or a share of them (float).
         drop_most_common : int
             Number of words with the most tokens that are then dropped ([Madsen2005] drops 500).
+        stop_words : "english" or iterable of str, optional
+            Words to drop first, with the phrases that contain one.
         """
-        return self.select_words(words.keep_words(self._counts, min_df, max_df, drop_most_common))
+        if stop_words is None:
+            return self.select_words(words.keep_words(self._counts, min_df, max_df, drop_most_common))
+        if not self._has_words:
+            raise ValueError("stop_words= needs the names of the words, which these documents do not have")
+        left = self.select_words(words.without_stop_words(self._vocabulary, stop_words))
+        return left.filter_words(min_df, max_df, drop_most_common)
 
     def select_words(self, mask: Any) -> Corpus:
         """The words selected by a mask, one boolean per word; every document is kept."""

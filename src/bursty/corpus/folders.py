@@ -24,6 +24,7 @@ import numpy as np
 
 from bursty.corpus.core import Corpus
 from bursty.corpus.decoding import is_binary, read_text
+from bursty.corpus.html import check_installed, declared_encoding, is_html
 from bursty.corpus.labels import encode_labels
 from bursty.corpus.sources import hidden, member_names, open_binary, stays_inside, walk_archive
 from bursty.corpus.text import CountBuilder, TextOptions
@@ -35,8 +36,8 @@ def read_folder(
     text_options: TextOptions,
     encoding: str | None = None,
     clean: Callable[[str], str] | None = None,
-    include: Sequence[str] = (),
-    exclude: Sequence[str] = (),
+    include: str | Sequence[str] = (),
+    exclude: str | Sequence[str] = (),
 ) -> Corpus:
     """Read the text files of a folder or an archive.
 
@@ -50,11 +51,14 @@ def read_folder(
         Encoding of every file; by default UTF-8, or that of the byte-order mark.
     clean : function from str to str, optional
         Applied to each text before its words are counted.
-    include, exclude : sequences of str
+    include, exclude : str or sequences of str
         Patterns of files to read and to skip, such as ``"*.txt"``, matched against names and relative paths.
     """
     names = _folder_names(path) if path.is_dir() else member_names(path)
-    names = [name for name in names if _wanted(name, include, exclude)]
+    names = [name for name in names if _wanted(name, _patterns(include), _patterns(exclude))]
+    page = next((name for name in names if text_options.reads_html(name)), None)
+    if page is not None:
+        check_installed(f"{path} has HTML files ({page}), and reading them", ", or skip them: exclude='*.htm*'")
     root = common_root(names)
     has_classes = any("/" in name[len(root) :] for name in names)
     budget = Budget(str(path), _size(path, names))
@@ -69,7 +73,11 @@ def read_folder(
         if is_binary(stream.peek()):  # type: ignore[attr-defined]  # these streams are buffered
             binary.append(name)
             continue
-        text = read_text(stream, f"{path}:{name}" if path.is_file() else str(path / name), encoding, budget)
+        given = encoding
+        if given is None and is_html(name):
+            given = declared_encoding(stream.peek())  # type: ignore[attr-defined]  # these streams are buffered
+        text = read_text(stream, f"{path}:{name}" if path.is_file() else str(path / name), given, budget)
+        text = text_options.plain_text(text, name)
         builder.append(text if clean is None else clean(text))
         ids.append(short)
     if not ids:
@@ -88,8 +96,12 @@ def read_folder(
     if has_classes:
         codes, label_names = encode_labels([short.split("/", 1)[0] for short in ids])
         labels = {"labels": codes, "label_names": label_names}
-    corpus = Corpus(counts, vocabulary, ids=ids, texts=builder.texts, **labels)
+    corpus = Corpus(counts, vocabulary, ids=ids, texts=builder.texts, info=text_options.as_info(), **labels)
     return corpus if np.all(np.diff(order) == 1) else corpus.select(order)
+
+
+def _patterns(given: str | Sequence[str]) -> Sequence[str]:
+    return (given,) if isinstance(given, str) else given
 
 
 def _wanted(name: str, include: Sequence[str], exclude: Sequence[str]) -> bool:

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from bursty.corpus.core import Corpus
 from bursty.corpus.labels import strings
 from bursty.corpus.tables import Records, read_table, tidy_column
-from bursty.corpus.text import CountBuilder, TextOptions
+from bursty.corpus.text import CountBuilder, TextOptions, with_options_of
 
 Array = np.ndarray[Any, Any]
 
@@ -29,7 +29,7 @@ def from_texts(
     options: Mapping[str, Any],
 ) -> Corpus:
     """See `Corpus.from_texts`."""
-    text_options = _text_options({"keep_texts": True, **options})
+    text_options = _text_options(options)
     if isinstance(texts, str | bytes):
         raise TypeError("texts is a single string: give a list of documents, such as [first, second]")
     documents, leading = iter(texts), []
@@ -42,7 +42,8 @@ def from_texts(
     tokens = isinstance(leading[-1], list | tuple)
     builder = CountBuilder(text_options, tokens=tokens)
     for number, document in enumerate(chain(leading, documents)):
-        builder.append(_document(document, number, tokens))
+        checked = _document(document, number, tokens)
+        builder.append(checked if tokens else text_options.plain_text(checked))
     counts, vocabulary = builder.finish()
     return Corpus(
         counts,
@@ -51,12 +52,13 @@ def from_texts(
         labels=None if labels is None else _labels(labels),
         metadata={name: tidy_column(list(column)) for name, column in (metadata or {}).items()},
         texts=builder.texts,
+        info=None if tokens else text_options.as_info(),
     )
 
 
 def from_frame(frame: Any, roles: Mapping[str, Any], options: Mapping[str, Any]) -> Corpus:
     """See `Corpus.from_frame`."""
-    text_options = _text_options({"keep_texts": True, **options})
+    text_options = _text_options(options)
     try:
         table = nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -90,10 +92,11 @@ def from_gensim(documents: Iterable[Any], dictionary: Any) -> Corpus:
 
 
 def _text_options(options: Mapping[str, Any]) -> TextOptions:
-    unknown = sorted(set(options) - TextOptions.names())
+    unknown = sorted(set(options) - TextOptions.names() - {"like"})
     if unknown:
-        raise TypeError(f"there is no option {unknown[0]!r}; the options are {', '.join(sorted(TextOptions.names()))}")
-    return TextOptions(**options)
+        names = ", ".join(sorted(TextOptions.names() | {"like"}))
+        raise TypeError(f"there is no option {unknown[0]!r}; the options are {names}")
+    return TextOptions(**{"keep_texts": True, **with_options_of(options)})
 
 
 def _document(document: Any, number: int, tokens: bool) -> Any:

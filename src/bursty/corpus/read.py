@@ -21,7 +21,7 @@ from bursty.corpus.shards import SHARD_SIZE
 from bursty.corpus.sources import Source
 from bursty.corpus.storage import load_corpus
 from bursty.corpus.streams import one_vocabulary
-from bursty.corpus.text import TextOptions
+from bursty.corpus.text import TextOptions, with_options_of
 from bursty.corpus.wide import read_wide
 from bursty.storage.limits import raised
 
@@ -54,13 +54,15 @@ class ReadOptions(TypedDict, total=False):
     ngram_range: tuple[int, int]
     analyzer: str
     strip_accents: str | None
+    html: bool | None
     min_df: float
     max_df: float
     drop_most_common: int
     keep_texts: bool
-    include: Sequence[str]
-    exclude: Sequence[str]
+    include: str | Sequence[str]
+    exclude: str | Sequence[str]
     max_memory: int | str
+    like: Any
 
 
 def read_corpus(path: str | os.PathLike[str], format: str | None = None, **options: Unpack[ReadOptions]) -> Corpus:
@@ -112,11 +114,13 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
         MATLAB: name of the variable with the counts.
     zero_based : bool
         Svmlight: whether words are numbered from 0. By default from 1, unless a 0 occurs.
-    lowercase, token_pattern, stop_words, ngram_range, analyzer, strip_accents
+    lowercase, token_pattern, stop_words, ngram_range, analyzer, strip_accents, html
         Texts: what counts as a word; see `bursty.corpus.TextOptions`.
     min_df, max_df, drop_most_common
-        Which words are kept; see `Corpus.filter_words`.
-    include, exclude : list of str
+        Which words are kept; see `Corpus.filter_words`. In tables of counts ``stop_words``, too.
+    like : Corpus or fitted model
+        Count the words of this corpus, or of the corpus that the model was fitted on, and in the same way.
+    include, exclude : str or list of str
         Folders and archives: patterns of the files to read and to skip, such as ``"*.txt"``.
     keep_texts : bool
         Texts: whether to keep them, compressed, with the counts, so that reports show excerpts. By default False.
@@ -147,12 +151,15 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
         raise FileNotFoundError(f"no such file or directory: {path}")
     with raised(options.pop("max_memory", None)):
         name, source = _locate(path, format, options)
-        reader = _READERS[name]
+        reader, like = _READERS[name], options.pop("like", None)
+        if like is not None and reader.is_text:
+            options = with_options_of({**options, "like": like})  # type: ignore[assignment]  # options of texts
         _check_options(name, reader.takes, options)
         corpus = reader.read(source, dict(options))
     if not reader.is_text:
         kept = {option: value for option, value in options.items() if option in _FILTERS}
         corpus = corpus.filter_words(**kept) if kept else corpus  # type: ignore[arg-type]  # a TypedDict of the options it takes
+        corpus = corpus if like is None else corpus.align(with_options_of({"like": like})["vocabulary"])
     return corpus
 
 
@@ -197,8 +204,8 @@ def _parts(path: Path, format: str | None, size: int, options: ReadOptions) -> I
         for start in range(0, len(corpus), size):
             yield corpus.select(slice(start, start + size))
         return
-    _check_options(name, _READERS[name].takes, options)
-    rest: dict[str, Any] = dict(options)
+    rest = with_options_of(options)
+    _check_options(name, _READERS[name].takes, rest)  # type: ignore[arg-type]  # options of texts
     text_options = _text_options(source, rest)
     limit = rest.pop("max_documents", None)
 
@@ -364,7 +371,7 @@ def _no_companions(name: str) -> dict[str, tuple[str, ...]]:
     return {}
 
 
-_FILTERS = frozenset({"min_df", "max_df", "drop_most_common"})
+_FILTERS = frozenset({"min_df", "max_df", "drop_most_common", "stop_words"})
 _TEXT = TextOptions.names() | {"encoding", "clean"}
 _TABLE = _TEXT | {"text", "label", "id", "metadata", "label_separator", "max_documents"}
 _COUNTS = _FILTERS | {"vocabulary", "labels", "transpose", "encoding"}

@@ -27,6 +27,7 @@ from bursty.corpus.checks import check_rows, check_vocabulary
 from bursty.corpus.core import Corpus
 from bursty.corpus.labels import label_table
 from bursty.corpus.sources import stays_inside
+from bursty.corpus.text import TextOptions
 from bursty.sparse import check_csr
 from bursty.storage import read_tree, recover, replacing_folder, write_tree
 from bursty.storage.container import DAMAGE
@@ -94,6 +95,11 @@ class ShardedCorpus:
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    @property
+    def text_options(self) -> TextOptions | None:
+        """How texts became counts, as in `Corpus`."""
+        return TextOptions.from_info(self.info)
 
     @property
     def n_documents(self) -> int:

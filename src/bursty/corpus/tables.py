@@ -89,7 +89,7 @@ def read_table(
             picked = _pick(record, name, text, label, id, metadata)
             kept = {column: [] for column in _with_times(record, picked, metadata)}
         text_columns, label_column, id_column = picked
-        document = "\n".join(_as_text(record, column, place) for column in text_columns)
+        document = "\n".join(text_options.plain_text(_as_text(record, column, place)) for column in text_columns)
         builder.append(document if clean is None else clean(document))
         if label_column is not None:
             labels.append(record.get(label_column))
@@ -109,6 +109,7 @@ def read_table(
         ids=ids if picked[2] is not None else None,
         metadata={column: tidy_column(values) for column, values in kept.items()},
         texts=builder.texts,
+        info=text_options.as_info(),
         **(_labels(labels, label_separator) if picked[1] is not None else {}),
     )
 

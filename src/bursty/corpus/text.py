@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from bursty.corpus.html import check_installed, html_to_text, is_html
 from bursty.corpus.labels import strings
 from bursty.corpus.texts import Texts, TextWriter
 from bursty.corpus.words import keep_words, select_words
 from bursty.storage.limits import PER_CHARACTER, PER_NAME, Budget
+from bursty.storage.schema import storable
 
 Array = np.ndarray[Any, Any]
 
@@ -28,8 +30,18 @@ Array = np.ndarray[Any, Any]
 TOKEN_PATTERN = r"(?u)\b[^\W\d_]\w+\b"
 BLOCK_DOCUMENTS = 2_000
 BLOCK_CHARACTERS = 8_000_000
+# Key of the options in the facts about a corpus.
+_KEY = "text_options"
 
 
+def _check_stored(options: Any, sizes: Any = None) -> None:
+    """Check options that come from a file."""
+    for name, rule in _RULES.items():
+        if not rule(getattr(options, name)):
+            raise ValueError(f"the stored option {name}={getattr(options, name)!r} is invalid")
+
+
+@storable("TextOptions", check=_check_stored)
 @dataclass(frozen=True)
 class TextOptions:
     """What counts as a word.
@@ -49,6 +61,9 @@ class TextOptions:
         As in scikit-learn.
     strip_accents : "ascii", "unicode" or None
         Remove accents, as in scikit-learn.
+    html : bool, optional
+        Whether texts are HTML, whose words are counted without tags, scripts and styles. By default the files of a
+        folder called .html or .htm are, and nothing else is. Needs the extra ``html``.
     vocabulary : sequence of str, optional
         Count only these words, in this order.
     min_df, max_df : int or float
@@ -73,6 +88,7 @@ class TextOptions:
     ngram_range: tuple[int, int] = (1, 1)
     analyzer: str = "word"
     strip_accents: str | None = None
+    html: bool | None = None
     vocabulary: Sequence[str] | None = None
     min_df: float = 1
     max_df: float = 1.0
@@ -83,6 +99,38 @@ class TextOptions:
     def names(cls) -> frozenset[str]:
         """The names of the options."""
         return frozenset(option.name for option in fields(cls))
+
+    def defining(self) -> dict[str, Any]:
+        """The options that define a word and are not the default, as plain values."""
+        found = {name: getattr(self, name) for name in _RULES if getattr(self, name) != getattr(type(self), name)}
+        return {name: value if isinstance(value, str | bool) else list(value) for name, value in found.items()}
+
+    def as_info(self) -> dict[str, Any]:
+        """How the words of a corpus were counted, as a fact about it."""
+        return {_KEY: self.defining()}
+
+    @classmethod
+    def from_info(cls, info: Mapping[str, Any]) -> Self | None:
+        """How the words of a corpus were counted, from its facts, which may be those of a file; None if unknown."""
+        found = info.get(_KEY)
+        if found is None:
+            return None
+        if not isinstance(found, Mapping):
+            raise ValueError("the stored options that define a word are invalid")
+        known = {name: value for name, value in found.items() if name in _RULES}
+        if isinstance(known.get("ngram_range"), list):
+            known["ngram_range"] = tuple(known["ngram_range"])
+        options = cls(**known)
+        _check_stored(options)
+        return options
+
+    def plain_text(self, text: str, filename: str = "") -> str:
+        """The text without markup if it is HTML."""
+        return html_to_text(text) if self.reads_html(filename) else text
+
+    def reads_html(self, filename: str) -> bool:
+        """Whether a text is taken for HTML, by the option or by the name of its file."""
+        return is_html(filename) if self.html is None else self.html
 
     def build_analyzer(self, *, tokens: bool = False) -> Callable[[Any], list[str]]:
         """Function from a text to its tokens; if documents are lists of ``tokens``, to those that are counted."""
@@ -114,6 +162,22 @@ class TextOptions:
         return (self.min_df, self.max_df, self.drop_most_common) != (1, 1.0, 0)
 
 
+def _strings_only(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+# The options that define a word, as opposed to those that select words, and what they may be in a file.
+_RULES: dict[str, Callable[[Any], bool]] = {
+    "lowercase": lambda value: isinstance(value, bool),
+    "token_pattern": lambda value: isinstance(value, str),
+    "stop_words": lambda value: value is None or isinstance(value, str) or _strings_only(value),
+    "ngram_range": lambda value: isinstance(value, tuple) and [type(n) for n in value] == [int, int],
+    "analyzer": lambda value: value in ("word", "char", "char_wb"),
+    "strip_accents": lambda value: value in (None, "ascii", "unicode"),
+    "html": lambda value: value is None or isinstance(value, bool),
+}
+
+
 class CountBuilder:
     """Incremental counter: add texts in any number of blocks, then get the counts from `finish`.
 
@@ -127,6 +191,8 @@ class CountBuilder:
     """
 
     def __init__(self, options: TextOptions, *, tokens: bool = False, budget: Budget | None = None) -> None:
+        if options.html and not tokens:
+            check_installed("html=True")
         self._options = options
         self._budget = budget
         self._analyze = options.build_analyzer(tokens=tokens)
@@ -247,12 +313,32 @@ def count_texts(texts: Iterable[str], **options: Any) -> tuple[sp.csr_array, Arr
     >>> counts.toarray().tolist()
     [[2, 1, 1, 0, 2], [0, 0, 0, 1, 1]]
     """
-    builder = CountBuilder(TextOptions(**options))
+    chosen = TextOptions(**options)
+    builder = CountBuilder(chosen)
     for text in texts:
         if not isinstance(text, str):
             raise TypeError(f"a document must be a string, not {type(text).__name__}: decode bytes first")
-        builder.append(text)
+        builder.append(chosen.plain_text(text))
     return builder.finish()
+
+
+def with_options_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, of which ``like`` (a corpus or a fitted model) is replaced by how its words were counted."""
+    options = dict(options)
+    like = options.pop("like", None)
+    if like is None:
+        return options
+    words = getattr(like, "feature_names_in_", None)
+    if words is None and getattr(like, "has_words", False):
+        words = like.vocabulary
+    if words is None:
+        raise ValueError("like= needs a corpus, or a model fitted on one, whose words have names")
+    counted = getattr(like, "text_options", None) or getattr(like, "text_options_", None)
+    clash = sorted({"vocabulary", "min_df", "max_df", "drop_most_common"} & set(options))
+    if clash:
+        raise ValueError(f"{clash[0]}= does not go with like=, which has its own words")
+    defining = {} if counted is None else {name: getattr(counted, name) for name in counted.defining()}
+    return {**defining, "vocabulary": [str(word) for word in words], **options}
 
 
 def _fixed_index(options: TextOptions) -> dict[str, int]:

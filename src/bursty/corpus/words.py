@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,21 @@ def keep_of(
             f"drop_most_common={drop_most_common}: lower min_df or drop_most_common, or raise max_df"
         )
     return np.asarray(mask)
+
+
+def without_stop_words(vocabulary: Array, stop_words: str | Iterable[str]) -> Array:
+    """Mask of the words that are no stop words, and phrases that contain none."""
+    if isinstance(stop_words, str):
+        if stop_words != "english":
+            raise ValueError(f"stop_words={stop_words!r} is unknown: give 'english' or a list of words")
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        stop_words = ENGLISH_STOP_WORDS
+    stops = frozenset(stop_words)
+    mask = np.array([stops.isdisjoint((word, *word.split(" "))) for word in vocabulary.tolist()], dtype=bool)
+    if not mask.any():
+        raise ValueError(f"stop_words= leaves none of the {len(mask)} words")
+    return mask
 
 
 def select_words(counts: sp.csr_array, mask: Array) -> sp.csr_array:
