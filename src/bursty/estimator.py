@@ -7,15 +7,16 @@ also accepts `Documents` that an engine has already placed, so that a method tha
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from bursty.corpus import TextOptions
 from bursty.engines import Documents, get_engine
-from bursty.validation import check_input, warn_empty
+from bursty.validation import check_input, check_names, warn_empty
 
 #: Parameters other than 0 lie between these.
 SMALLEST, LARGEST = 1e-100, 1e12
@@ -24,10 +25,23 @@ Array = np.ndarray[Any, Any]
 
 
 class CountEstimator(BaseEstimator):
-    """Base class for estimators that are fitted to counts of words in documents."""
+    """Base class for estimators that are fitted to counts of words in documents.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of words.
+    feature_names_in_ : ndarray of shape (n_words,)
+        The words, if the documents of the fit had them.
+    text_options_ : TextOptions
+        How texts became counts, if the corpus of the fit was made of texts.
+    """
 
     engine: Any
     n_jobs: int | None
+    n_features_in_: int
+    feature_names_in_: Array
+    text_options_: TextOptions
 
     def _integer(self, X: Any = None) -> bool:
         """Whether counts (of these documents) must be integers."""
@@ -57,6 +71,35 @@ class CountEstimator(BaseEstimator):
             raise ValueError(f"every document is empty: {otherwise}")
         warn_empty(documents.n_empty, stacklevel=4)
         return documents
+
+    def set_words(self, words: Any) -> Self:
+        """Name the words of a model that was fitted on a table without names, as in a Pipeline.
+
+        Parameters
+        ----------
+        words : sequence of str, or fitted vectorizer or Pipeline
+            One name per column, or what has ``get_feature_names_out``.
+
+        Returns
+        -------
+        self
+            `feature_names_in_` has the names from now on, and so have `top_words`, `summary` and reports.
+
+        Examples
+        --------
+        >>> from bursty import Mixture
+        >>> from sklearn.feature_extraction.text import CountVectorizer
+        >>> from sklearn.pipeline import make_pipeline
+        >>> texts = ["rain and wind", "wind and rain", "goal and team", "team and goal"]
+        >>> pipeline = make_pipeline(CountVectorizer(), Mixture(2, random_state=0)).fit(texts)
+        >>> model = pipeline[-1].set_words(pipeline[:-1])
+        >>> sorted(sorted(words) for words in model.top_words(2))
+        [['goal', 'team'], ['rain', 'wind']]
+        """
+        check_is_fitted(self)
+        names = words.get_feature_names_out() if hasattr(words, "get_feature_names_out") else words
+        self.feature_names_in_ = check_names(names, self.n_features_in_)
+        return self
 
     def fitted_on(self, X: Any) -> bool | None:
         """Whether these are the documents of the last fit; None if that is not known."""

@@ -7,6 +7,7 @@ A saved model is a tree (`bursty.storage`) of
 | `library` | the version of bursty that wrote it |
 | `model` | the estimator: its parameters and fitted attributes |
 | `vocabulary` | a hash of its words, or None if they have no names |
+| `vectorizer`, `steps` | optional: the vectorizer of a Pipeline whose model it is, and the names of the two steps |
 | `corpus` | optional: the documents it was fitted on |
 | `run` | optional: what was run, as plain values |
 
@@ -28,13 +29,15 @@ from pathlib import Path
 from typing import Any
 
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from bursty import models
 from bursty.corpus import Corpus
 from bursty.corpus.storage import rebuild, take_apart
+from bursty.models.vectorizers import StoredVectorizer, named, split_pipeline
 from bursty.storage import read_tree, write_tree
-from bursty.storage.schema import check, items, stored_classes, whole
+from bursty.storage.schema import check, items, part, stored_classes, whole
 
 KIND = "model"
 SUFFIX = ".bursty"
@@ -48,11 +51,23 @@ for _module in pkgutil.iter_modules(models.__path__):
 
 @dataclass(frozen=True)
 class Saved:
-    """Contents of a file: the model and, if they were saved, the corpus it was fitted on and the facts of the run."""
+    """Contents of a file.
+
+    Attributes
+    ----------
+    model : fitted estimator
+    corpus : Corpus or None
+        The documents it was fitted on, if they were saved.
+    run : dict or None
+        The facts of the run, if they were saved.
+    pipeline : Pipeline or None
+        The pipeline whose last step is the model, if it was saved with its vectorizer.
+    """
 
     model: Any
     corpus: Corpus | None
     run: dict[str, Any] | None
+    pipeline: Pipeline | None = None
 
 
 def save(model: Any, path: str | Path, *, corpus: Corpus | None = None, run: Mapping[str, Any] | None = None) -> Path:
@@ -60,7 +75,9 @@ def save(model: Any, path: str | Path, *, corpus: Corpus | None = None, run: Map
 
     Parameters
     ----------
-    model : fitted estimator of bursty
+    model : fitted estimator of bursty, or Pipeline of a vectorizer and one
+        The vectorizer is scikit-learn's CountVectorizer, TfidfVectorizer or HashingVectorizer, without functions of
+        your own. The words of the vectorizer become those of the saved model.
     path : str or path
         An existing file is replaced at the end, and only if everything succeeded.
     corpus : Corpus, optional
@@ -73,6 +90,10 @@ def save(model: Any, path: str | Path, *, corpus: Corpus | None = None, run: Map
     Path
         The path of the file.
     """
+    steps = vectorizer = None
+    if isinstance(model, Pipeline):
+        steps = [name for name, step in model.steps if step is not None and step != "passthrough"]
+        vectorizer, model = StoredVectorizer.of(split_pipeline(model)[0]), named(model)
     _check_model(model)
     if corpus is not None and corpus.n_words != model.n_features_in_:
         raise ValueError(
@@ -86,6 +107,8 @@ def save(model: Any, path: str | Path, *, corpus: Corpus | None = None, run: Map
         "library": version("bursty"),
         "vocabulary": _hash_words(model),
         "model": _portable(model),
+        "vectorizer": vectorizer,
+        "steps": steps,
         "corpus": None if corpus is None else list(take_apart(corpus)),
         "run": None if run is None else dict(run),
     }
@@ -93,14 +116,15 @@ def save(model: Any, path: str | Path, *, corpus: Corpus | None = None, run: Map
 
 
 def load(path: str | Path) -> Any:
-    """Load a model that `save` wrote: it predicts, and continues to learn, to the same bits.
+    """Load a model or Pipeline that `save` wrote: it predicts, and continues to learn, to the same bits.
 
     Raises
     ------
     ValueError
         If the file is not a saved model, or is truncated or damaged. Code in a file is never run.
     """
-    return read(path).model
+    saved = read(path)
+    return saved.model if saved.pipeline is None else saved.pipeline
 
 
 def read(path: str | Path) -> Saved:
@@ -111,7 +135,9 @@ def read(path: str | Path) -> Saved:
         _check_model(model)
         if tree["vocabulary"] != _hash_words(model):
             raise ValueError("its words are not those that it was saved with")
-        return Saved(model, None if corpus is None else rebuild(*corpus), None if run is None else dict(run))
+        pipeline = _pipeline(tree.get("vectorizer"), tree.get("steps"), model)
+        documents = None if corpus is None else rebuild(*corpus)
+        return Saved(model, documents, None if run is None else dict(run), pipeline)
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError, RecursionError) as error:
         raise ValueError(f"{path} is not a readable bursty model file: its parts do not match ({error})") from error
 
@@ -127,6 +153,16 @@ def _check_model(model: Any) -> None:
     if hasattr(model, "feature_names_in_"):
         items("n_words")(model.feature_names_in_, sizes, "feature_names_in_")
     check(model, sizes, type(model).__name__)
+
+
+def _pipeline(stored: Any, names: Any, model: Any) -> Pipeline | None:
+    """The pipeline of the stored vectorizer and the model."""
+    if stored is None:
+        return None
+    part(StoredVectorizer)(stored, {"n_words": int(model.n_features_in_)}, "vectorizer")
+    if not isinstance(names, list) or len(names) != 2 or not all(isinstance(name, str) for name in names):
+        raise ValueError("the names of its steps are invalid")
+    return Pipeline(list(zip(names, (stored.rebuild(), model), strict=True)))
 
 
 def _hash_words(model: Any) -> str | None:

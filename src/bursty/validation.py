@@ -97,6 +97,9 @@ def check_input(estimator: Any, X: Any, *, reset: bool, integer: bool = True, si
         return _check_collection(estimator, X, reset, integer)
     if vocabulary is None:
         counts = check_rows(X, owner) if signed and _is_signed(X) else check_counts(X, integer=integer, owner=owner)
+        if sp.issparse(X) and not reset:
+            _check_n_words(counts.shape[1], estimator)  # a sparse matrix cannot have names, which is no reason to warn
+            return counts
         values = counts if sp.issparse(X) or not hasattr(X, "columns") else X
         validate_data(estimator, values, reset=reset, skip_check_array=True)
         return counts
@@ -112,6 +115,25 @@ def check_input(estimator: Any, X: Any, *, reset: bool, integer: bool = True, si
     if reset:
         estimator.n_features_in_, estimator.feature_names_in_ = len(names), names
     return counts
+
+
+def check_names(names: Any, n_words: int) -> Array:
+    """One distinct string per word, as an array."""
+    values = np.asarray(list(names), dtype=object)
+    if values.shape != (n_words,):
+        raise ValueError(f"{len(values)} names do not match {n_words} words: give one name per column")
+    strange = next((value for value in values if not isinstance(value, str)), None)
+    if strange is not None:
+        raise ValueError(f"the names of words must be strings, not {type(strange).__name__}")
+    if len(set(values.tolist())) < n_words:
+        raise ValueError("two words have the same name: every word must have its own")
+    return values
+
+
+def _check_n_words(n_words: int, estimator: Any) -> None:
+    if n_words != estimator.n_features_in_:
+        owner, expected = type(estimator).__name__, estimator.n_features_in_
+        raise ValueError(f"X has {n_words} features, but {owner} is expecting {expected} features as input")
 
 
 def refuse_texts(X: Any, owner: str, fitted: bool = False) -> None:

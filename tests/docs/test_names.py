@@ -22,6 +22,7 @@ INDEX = CodeIndex(SOURCE)
 OTHERS = {
     "ComplementNB",
     "CountVectorizer",
+    "HashingVectorizer",
     "KMeans",
     "MALLOC_MMAP_THRESHOLD_",
     "MALLOC_TRIM_THRESHOLD_",
@@ -29,7 +30,9 @@ OTHERS = {
     "NO_COLOR",
     "NUMBA_DISABLE_JIT",
     "PYTHON",
+    "Pipeline",
     "RLIMIT_DATA",
+    "TfidfVectorizer",
     "csr_array",
     "manifest.json",
     "model.bursty",

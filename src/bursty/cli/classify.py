@@ -12,7 +12,7 @@ from bursty.cli.examples import epilog
 from bursty.cli.groups import Command, Group, verb
 from bursty.cli.messages import phase, say
 from bursty.cli.options import Family, Fitting, ModelArgument, Output, PathArgument, Reading, Report
-from bursty.cli.reading_models import document_table, inferred_columns, load, read_for
+from bursty.cli.reading_models import document_table, inferred_columns, load, model_input, read_for, read_to_evaluate
 from bursty.cli.results import Results
 
 if TYPE_CHECKING:
@@ -60,14 +60,14 @@ def predict(model: ModelArgument, path: PathArgument, reading: Reading, output: 
     with Results("classify predict", output) as results:
         corpus = read_for(saved, path, reading)
         results.describe(path, corpus, reading, model=str(model))
-        results.tables.append(document_table(corpus, inferred_columns(saved.model, corpus)))
+        results.tables.append(document_table(corpus, inferred_columns(saved.model, model_input(saved, corpus))))
 
 
 def evaluate(model: ModelArgument, path: PathArgument, reading: Reading, output: Output) -> None:
     """Compare predicted classes with known ones."""
     saved = load(model, "classes")
     with Results("classify evaluate", output) as results:
-        corpus = read_for(saved, path, reading)
+        corpus = read_to_evaluate(saved, path, reading)
         check_classes(corpus, path)
         results.describe(path, corpus, reading, model=str(model))
         evaluate_classes(saved.model, corpus, results)

@@ -45,8 +45,8 @@ def read_for(saved: Saved, path: Path, reading: Reading) -> Corpus:
     """Read documents with the tokenisation and the vocabulary of the model."""
     from bursty.corpus.read import holds_texts
 
-    also = counting_of(saved) if holds_texts(path, reading.input_format, reading.given()) else {}
-    corpus = reading.read(path, also)
+    has_texts = holds_texts(path, reading.input_format, reading.given())
+    corpus = reading.read(path, counting_of(saved) if has_texts else {})
     words = getattr(saved.model, "feature_names_in_", None)
     if words is None or not corpus.has_words:
         return corpus
@@ -63,10 +63,37 @@ def read_for(saved: Saved, path: Path, reading: Reading) -> Corpus:
 
 def counting_of(saved: Saved) -> dict[str, Any]:
     """The options by which the texts of the fit became counts; models of version 0.1 have them with their run."""
+    if saved.pipeline is not None:
+        return {"analyzer": saved.pipeline[0].build_analyzer()}
     counted = getattr(saved.model, "text_options_", None)
     if counted is not None:
         return {name: getattr(counted, name) for name in counted.defining()}
     return {name: value for name, value in ((saved.run or {}).get("reading") or {}).items() if name in _ANALYSIS}
+
+
+def model_input(saved: Saved, corpus: Corpus) -> Any:
+    """What the model takes of documents from `read_for`: their counts, or what its vectorizer makes of them."""
+    if saved.pipeline is None:
+        return corpus
+    from bursty.corpus import Corpus
+    from bursty.models.vectorizers import to_columns
+
+    columns = to_columns(saved.pipeline[0], corpus)
+    if (columns.data != columns.data.round()).any():
+        return columns
+    several = {"label_matrix": corpus.label_matrix} if corpus.is_multilabel else {"labels": corpus.labels}
+    words = getattr(saved.model, "feature_names_in_", None)
+    return Corpus(columns, words, ids=corpus.ids, label_names=corpus.label_names, **several)
+
+
+def read_to_evaluate(saved: Saved, path: Path, reading: Reading) -> Corpus:
+    """Documents as the model takes them, with their labels."""
+    from bursty.corpus import Corpus
+
+    documents = model_input(saved, read_for(saved, path, reading))
+    if not isinstance(documents, Corpus):
+        raise ValueError("the vectorizer of this model weighs its counts, which 'infer' takes but 'evaluate' does not")
+    return documents
 
 
 def cluster_table(model: Any) -> Table:
@@ -129,10 +156,8 @@ def document_table(corpus: Corpus | ShardedCorpus, columns: dict[str, Any], *, s
     return Table("documents", named | columns, shown=shown)
 
 
-def inferred_columns(model: Any, corpus: Corpus | ShardedCorpus) -> dict[str, Any]:
+def inferred_columns(model: Any, corpus: Any) -> dict[str, Any]:
     """Predictions for documents, which may be new to the model."""
-    from bursty.corpus import Corpus
-
     kind = kind_of(model)
     with phase("scoring the documents"):
         if kind == "clusters":
@@ -142,8 +167,7 @@ def inferred_columns(model: Any, corpus: Corpus | ShardedCorpus) -> dict[str, An
             return _class_columns(model, corpus)
         if kind == "topics":
             return topic_columns(model, model.transform(corpus))
-        assert isinstance(corpus, Corpus)
-        return {"tokens": corpus.counts.sum(axis=1), "log_prob": model.log_prob(corpus)}
+        return {"tokens": getattr(corpus, "counts", corpus).sum(axis=1), "log_prob": model.log_prob(corpus)}
 
 
 def name_column(model: Any, groups: Any) -> list[str]:

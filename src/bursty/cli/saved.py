@@ -10,7 +10,15 @@ import typer
 from bursty.cli.classify import check_classes
 from bursty.cli.evaluation import evaluate_classes, evaluate_clusters
 from bursty.cli.options import ModelArgument, Output, PathArgument, Reading
-from bursty.cli.reading_models import document_table, inferred_columns, kind_of, load, read_for
+from bursty.cli.reading_models import (
+    document_table,
+    inferred_columns,
+    kind_of,
+    load,
+    model_input,
+    read_for,
+    read_to_evaluate,
+)
 from bursty.cli.results import Results, write_report
 
 
@@ -24,7 +32,7 @@ def infer(model: ModelArgument, path: PathArgument, reading: Reading, output: Ou
     with Results("infer", output) as results:
         corpus = read_for(saved, path, reading)
         results.describe(path, corpus, reading, model=str(model))
-        results.tables.append(document_table(corpus, inferred_columns(saved.model, corpus)))
+        results.tables.append(document_table(corpus, inferred_columns(saved.model, model_input(saved, corpus))))
 
 
 def evaluate(
@@ -46,7 +54,7 @@ def evaluate(
                 raise ValueError(f"{model} was saved without documents: give some, bursty evaluate MODEL PATH")
             corpus = saved.corpus
         else:
-            corpus = read_for(saved, path, reading)
+            corpus = read_to_evaluate(saved, path, reading)
         check_classes(corpus, path or model)
         results.describe(path or model, corpus, reading, model=str(model))
         if kind_of(saved.model) == "classes":

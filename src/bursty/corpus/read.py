@@ -52,7 +52,7 @@ class ReadOptions(TypedDict, total=False):
     token_pattern: str
     stop_words: str | Sequence[str] | None
     ngram_range: tuple[int, int]
-    analyzer: str
+    analyzer: str | Callable[[str], list[str]]
     strip_accents: str | None
     html: bool | None
     min_df: float

@@ -57,8 +57,8 @@ class TextOptions:
         Words to exclude; none by default.
     ngram_range : pair of int
         ``(1, 2)`` counts words and pairs of words.
-    analyzer : "word", "char" or "char_wb"
-        As in scikit-learn.
+    analyzer : "word", "char", "char_wb" or function from str to list of str
+        As in scikit-learn. A function gives the tokens of a text; no other option that defines a word then applies.
     strip_accents : "ascii", "unicode" or None
         Remove accents, as in scikit-learn.
     html : bool, optional
@@ -86,7 +86,7 @@ class TextOptions:
     token_pattern: str = TOKEN_PATTERN
     stop_words: str | Sequence[str] | None = None
     ngram_range: tuple[int, int] = (1, 1)
-    analyzer: str = "word"
+    analyzer: str | Callable[[str], list[str]] = "word"
     strip_accents: str | None = None
     html: bool | None = None
     vocabulary: Sequence[str] | None = None
@@ -106,8 +106,8 @@ class TextOptions:
         return {name: value if isinstance(value, str | bool) else list(value) for name, value in found.items()}
 
     def as_info(self) -> dict[str, Any]:
-        """How the words of a corpus were counted, as a fact about it."""
-        return {_KEY: self.defining()}
+        """How the words of a corpus were counted, as a fact about it; nothing if that took a function."""
+        return {} if callable(self.analyzer) else {_KEY: self.defining()}
 
     @classmethod
     def from_info(cls, info: Mapping[str, Any]) -> Self | None:
@@ -136,8 +136,10 @@ class TextOptions:
         """Function from a text to its tokens; if documents are lists of ``tokens``, to those that are counted."""
         from sklearn.feature_extraction.text import CountVectorizer
 
+        if callable(self.analyzer):
+            return self.analyzer
         if self.analyzer not in ("word", "char", "char_wb"):
-            raise ValueError(f"analyzer={self.analyzer!r} must be 'word', 'char' or 'char_wb'")
+            raise ValueError(f"analyzer={self.analyzer!r} must be 'word', 'char', 'char_wb' or a function")
         stop_words = self.stop_words
         if stop_words is not None and not isinstance(stop_words, str):
             stop_words = list(stop_words)

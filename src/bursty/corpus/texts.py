@@ -90,6 +90,9 @@ class Texts(Sequence[str]):
         data = np.frombuffer(texts._blocks.read(0, int(texts._ends[-1])), dtype=np.uint8)
         return {"data": data, "ends": texts._ends, "lengths": texts._lengths}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Texts.unpack, tuple(self.pack().values())
+
     @classmethod
     def unpack(cls, data: Array, ends: Array, lengths: Array) -> Texts:
         """Texts from the result of `pack`, after checks; blocks are decompressed on demand, up to their stated size."""

@@ -3,7 +3,8 @@
 `render` returns the page as a string, `write` saves it to a file. The content is assembled by `clusters`, `topics` and
 `classifier`, each from a `source.Source`; `run` adds the panel common to all pages; `page` generates the HTML.
 
-This folder may import `bursty.plot`, `bursty.families`, `bursty.corpus`, `bursty.metrics` and `bursty.storage`.
+This folder may import `bursty.plot`, `bursty.models`, `bursty.families`, `bursty.corpus`, `bursty.metrics` and
+`bursty.storage`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from bursty.corpus import Corpus
+from bursty.models.vectorizers import named, read_texts
 from bursty.report.classifier import classifier_content
 from bursty.report.clusters import cluster_content
 from bursty.report.page import assemble
@@ -32,8 +36,8 @@ def render(model: Any, corpus: Any = None, run: Any = None, *, texts: bool = Tru
 
     Parameters
     ----------
-    model : fitted Mixture, DPMFS, LDA, DCMLDA or BayesClassifier
-    corpus : Corpus, optional
+    model : fitted Mixture, DPMFS, LDA, DCMLDA or BayesClassifier, or Pipeline of a vectorizer and one of them
+    corpus : Corpus, or texts for a Pipeline, optional
         The documents to show. For clusters and topics: those of the fit, or others with the same vocabulary. For a
         classifier: labelled documents that it was *not* fitted on, on which it is evaluated. Without a corpus the page
         shows only the model.
@@ -57,6 +61,9 @@ def render(model: Any, corpus: Any = None, run: Any = None, *, texts: bool = Tru
     True
     """
     facts = check_run(run)
+    if isinstance(model, Pipeline):
+        corpus = corpus if corpus is None or isinstance(corpus, Corpus) else read_texts(model, corpus)
+        model = named(model)
     check_is_fitted(model)
     for attribute, make in _KINDS:
         if hasattr(model, attribute):
