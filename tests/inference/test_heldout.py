@@ -34,16 +34,30 @@ def exact(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_left_to_right_is_the_likelihood(counts, name):
-    got = heldout.left_to_right(Chunk(counts), MODELS[name], 0, 20_000, 20)
+    got, error = heldout.left_to_right(Chunk(counts), MODELS[name], 0, 20_000, (20, 0.0)).T
     np.testing.assert_allclose(got, exact(name), atol=0.02)
-    assert got[3] == 0.0
-    np.testing.assert_allclose(got[2], exact(name)[2], rtol=1e-10)
+    assert np.all(np.abs(got - exact(name)) <= 4 * error + 1e-7)
+    assert got[3] == error[3] == 0.0
+    np.testing.assert_allclose(got[2], exact(name)[2], rtol=1e-7)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_left_to_right_with_few_moves_is_close(counts, name):
-    got = heldout.left_to_right(Chunk(counts), MODELS[name], 1, 20_000, 2)
+    got, _ = heldout.left_to_right(Chunk(counts), MODELS[name], 1, 20_000, (2, 0.0)).T
     np.testing.assert_allclose(got, exact(name), atol=0.05)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_few_particles_have_little_bias_and_know_their_error(counts, name):
+    """The mean of many estimates is the likelihood; the error is their standard deviation."""
+    found = np.array([heldout.left_to_right(Chunk(counts), MODELS[name], seed, 5, (20, 0.0)) for seed in range(400)])
+    values, errors = found[:, :2, 0], found[:, :2, 1]
+    spread = values.std(axis=0)
+    plain = np.log(np.exp(values).mean(axis=0))
+    assert np.all(spread > 0.05)
+    np.testing.assert_allclose(values.mean(axis=0), exact(name)[:2], atol=4 * spread.max() / 20 + 0.02)
+    np.testing.assert_allclose(np.sqrt((errors**2).mean(axis=0)), spread, rtol=0.35)
+    assert np.all(np.abs(values.mean(axis=0) - plain) < spread)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -103,7 +117,7 @@ def test_same_bits_for_any_threads_and_neighbours(counts, name, monkeypatch):
     for n in (1, 2, 5):
         with threads.using(n):
             parts = (
-                heldout.left_to_right(Chunk(counts), MODELS[name], 0, 3, 20),
+                heldout.left_to_right(Chunk(counts), MODELS[name], 0, 3, (1, 0.5)),
                 heldout.mixtures(Chunk(counts), MODELS[name], 0, heldout.ShortChains()),
                 heldout.empirical_likelihood(Chunk(counts), MODELS[name], 0, 70)[0],
             )
@@ -121,10 +135,10 @@ def test_plain_python_agrees(counts):
         (gibbs_heldout.dcmlda, params.tables),
         (gibbs_heldout.lda, MODELS["lda"].tables),
     ):
-        out, plain = np.empty(5), np.empty(5)
-        kernel(tokens.documents, args, 3, 4, 2, out, 0, 5)
-        getattr(kernel, "py_func", kernel)(tokens.documents, args, 3, 4, 2, plain, 0, 5)
-        np.testing.assert_allclose(out, plain, rtol=1e-12)
+        out, plain = np.empty((5, 2)), np.empty((5, 2))
+        kernel(tokens.documents, args, 3, 4, (2, 0.5), out, 0, 5)
+        getattr(kernel, "py_func", kernel)(tokens.documents, args, 3, 4, (2, 0.5), plain, 0, 5)
+        np.testing.assert_allclose(out, plain, rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -172,6 +186,6 @@ def test_a_word_with_many_tokens():
     beta = BETA[word][:, None]
     terms = terms + (gammaln(beta + m) - gammaln(beta) - gammaln(s + m) + gammaln(s)).sum(axis=0)
     document = Chunk(sp.csr_array(([n], [word], [0, 1]), shape=(1, len(BETA)), dtype=np.int32))
-    found = heldout.left_to_right(document, MODELS["dcmlda"], 0, 400, 20)
+    found, _ = heldout.left_to_right(document, MODELS["dcmlda"], 0, 400, (20, 0.0)).T
     assert n > gibbs_heldout.LARGE
     np.testing.assert_allclose(found, logsumexp(terms), rtol=0.05)

@@ -160,7 +160,7 @@ def test_runs_that_do_not_converge_are_counted(entry, tmp_path):
     slow = Entry(entry.id, "slow", lambda quick: [Case("good", studies.slow_to_converge, {}, "made up")], runs=3)
     outcome = run_entry(slow, tmp_path)
     assert outcome.not_converged == 3
-    assert "3 runs ended at their greatest number of iterations" in markdown(outcome, with_picture=False)
+    assert "3 of 3 runs reached their maximum number of iterations" in markdown(outcome, with_picture=False)
 
 
 def test_files(entry, tmp_path):

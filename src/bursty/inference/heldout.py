@@ -23,15 +23,17 @@ from bursty.samplers.tokens import Tokens, Topics
 
 Array = np.ndarray[Any, Any]
 
+#: Moves of left-to-right estimation, as (least, share of the earlier words).
+GROWING_MOVES = (20, 0.1)
 # Number of pseudo-documents drawn at a time.
 _BLOCK = 64
 # Maximum number of entries of a dense table for some documents.
 _TABLE = 2**24
 
 
-def left_to_right(chunk: Chunk, model: Topics, seed: int, n_particles: int, n_moves: int) -> Array:
-    """Estimated log-likelihood of each document, as one sequence of words."""
-    return model.left_to_right(Tokens.by_content(chunk), seed, n_particles, n_moves)
+def left_to_right(chunk: Chunk, model: Topics, seed: int, n_particles: int, moves: tuple[int, float]) -> Array:
+    """Estimated log-likelihood of each document, as one sequence of words, and its standard error: D x 2."""
+    return model.left_to_right(Tokens.by_content(chunk), seed, n_particles, moves)
 
 
 @dataclass(frozen=True)

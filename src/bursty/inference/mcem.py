@@ -25,6 +25,9 @@ from bursty.storage.schema import index, part, whole
 
 Array = np.ndarray[Any, Any]
 
+# Number of iterations over which starts are compared.
+_WINDOW = 10
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -140,8 +143,9 @@ class Run(Generic[P]):
 
     @property
     def score(self) -> float:
-        """Log-likelihood of words and topics per word, at the last iteration."""
-        return float(self.trace["log_likelihood"][-1])
+        """Mean log-likelihood of words and topics per word over the last iterations: that of one is noisy."""
+        values = self.trace["log_likelihood"]
+        return float(np.mean(values[-min(_WINDOW, len(values) // 2 + 1) :]))
 
     def step(self) -> None:
         """Sweeps and an M step; if this is interrupted, the topics are those of the last complete iteration."""

@@ -2,9 +2,13 @@
 
     log p(w) = sum_n log p(w_n | w_<n),    p(w_n | w_<n) about the mean over particles of sum_k p(w_n, z_n = k | z_<n)
 
-A particle holds the topics of the words so far. Before each new word it resamples topics of earlier ones (``n_moves``
-of them, chosen at random, or all if there are no more), then draws one for the new word. Documents are bags of words,
-so that their words are processed in a random order.
+A particle holds the topics of the words so far. Before each new word it resamples topics of earlier ones
+(``max(least, share * n)`` of the n, chosen at random, or all if there are no more), then draws one for the new word.
+Documents are bags of words, so that their words are processed in a random order.
+
+The logarithm of a mean over few particles is too low. Particles are independent, so that leaving out each in turn (the
+jackknife) gives the bias to first order in their number, and the standard error: ``out`` has the estimate without that
+bias, and its error.
 
 The stream of a particle has its number in place of a sweep. Names are those of `gibbs_counts` and `gibbs_dcmlda`.
 """
@@ -37,6 +41,33 @@ def _shuffled_cells(indptr, counts, document, seed, key_of_document, cells):
     for i in range(token - 1, 0, -1):
         j = int((i + 1) * random.uniform(np.uint64(key), np.uint64(step), i))
         cells[i], cells[j] = cells[j], cells[i]
+
+
+@kernel
+def _n_moves(n, moves):
+    """Number of earlier words, of n, whose topics are resampled before the next word."""
+    least, share = moves
+    return min(n, max(least, int(share * n)))
+
+
+@kernel
+def _jackknife(found):
+    """Sum over words of the logarithm of the mean over particles, without its bias to first order, and its error."""
+    n_particles, length = found.shape
+    whole, without = 0.0, np.zeros(n_particles)
+    for n in range(length):
+        total = found[:, n].sum()
+        whole += math.log(total / n_particles)
+        if n_particles > 1:
+            for particle in range(n_particles):
+                # A particle may have nearly all of the sum, and what is left nothing but rounding.
+                rest = max(total - found[particle, n], 1e-300)
+                without[particle] += math.log(rest / (n_particles - 1))
+    if n_particles == 1:
+        return whole, np.nan
+    mean = without.mean()
+    variance = (n_particles - 1) / n_particles * ((without - mean) ** 2).sum()
+    return whole + (n_particles - 1) * (whole - mean), math.sqrt(variance)
 
 
 @kernel
@@ -97,7 +128,7 @@ def _along_tally(left, tally, ratio):
 
 
 @kernel
-def dcmlda(documents, urns, seed, n_particles, n_moves, out, start, stop):
+def dcmlda(documents, urns, seed, n_particles, moves, out, start, stop):
     """Estimated log-likelihood of each document under DCMLDA.
 
     The sums have the three parts of `gibbs_dcmlda.sweep`; the tokens of a word so far (``mates``) each contribute
@@ -115,7 +146,7 @@ def dcmlda(documents, urns, seed, n_particles, n_moves, out, start, stop):
         cells, topics, mates = np.empty((3, length), dtype=np.int64)
         cell_first, cell_end, slots = np.empty((3, n_cells), dtype=np.int64)
         tallies = np.zeros((_large_cells(indptr, counts, document, slots), n_topics))
-        sums = np.zeros(length)
+        found = np.empty((n_particles, length))
         _shuffled_cells(indptr, counts, document, seed, keys[document], cells)
         _gather_cells(indptr, counts, document, cell_first)
         for particle in range(n_particles):
@@ -128,12 +159,12 @@ def dcmlda(documents, urns, seed, n_particles, n_moves, out, start, stop):
                 ratio[k] = alpha[k] / totals[k]
                 rest += ratio[k] * floor[k]
             for n in range(length):
-                n_renewed = min(n, n_moves)
+                n_renewed = _n_moves(n, moves)
                 for move in range(n_renewed + 1):
                     i = move
                     if move == n_renewed:
                         i = n
-                    elif n > n_moves:
+                    elif n > n_renewed:
                         i = int(n * random.uniform(np.uint64(key), np.uint64(step), draw))
                         draw += 1
                     if i < n:
@@ -153,7 +184,7 @@ def dcmlda(documents, urns, seed, n_particles, n_moves, out, start, stop):
                     above = above_floor(ratio, table_topics, table_values, table, table_end, weights, bounds)
                     total = drawn + above + rest * background[word]
                     if i == n:
-                        sums[n] += total / (n + alpha_total)
+                        found[particle, n] = total / (n + alpha_total)
                     left = total * random.uniform(np.uint64(key), np.uint64(step), draw)
                     draw += 1
                     if left < drawn and slot >= 0:
@@ -170,16 +201,7 @@ def dcmlda(documents, urns, seed, n_particles, n_moves, out, start, stop):
                     rest += recount(topics[i], 1.0, n_k, alpha, totals, floor, ratio)
                 mates[cell_end[cells[n]]] = n
                 cell_end[cells[n]] += 1
-        out[document] = _sum_of_logs(sums, n_particles)
-
-
-@kernel
-def _sum_of_logs(sums, n_particles):
-    """``np.log(sums / n_particles).sum()``."""
-    result = 0.0
-    for total in sums:
-        result += math.log(total / n_particles)
-    return result
+        out[document] = _jackknife(found)
 
 
 @kernel
@@ -207,7 +229,7 @@ def _leave(k, sizes, present, places, n_present):
 
 
 @kernel
-def lda(documents, shared, seed, n_particles, n_moves, out, start, stop):
+def lda(documents, shared, seed, n_particles, moves, out, start, stop):
     """Estimated log-likelihood of each document under LDA with given word probabilities."""
     indptr, words, counts, first, keys = documents
     alpha, phi, smooth = shared
@@ -217,18 +239,18 @@ def lda(documents, shared, seed, n_particles, n_moves, out, start, stop):
     for document in range(start, stop):
         begin, length = indptr[document], first[document + 1] - first[document]
         cells, topics = np.empty((2, length), dtype=np.int64)
-        sums = np.zeros(length)
+        found = np.empty((n_particles, length))
         _shuffled_cells(indptr, counts, document, seed, keys[document], cells)
         for particle in range(n_particles):
             key, step = random.stream(seed, particle, keys[document])
             draw, n_present = 0, 0
             for n in range(length):
-                n_renewed = min(n, n_moves)
+                n_renewed = _n_moves(n, moves)
                 for move in range(n_renewed + 1):
                     i = move
                     if move == n_renewed:
                         i = n
-                    elif n > n_moves:
+                    elif n > n_renewed:
                         i = int(n * random.uniform(np.uint64(key), np.uint64(step), draw))
                         draw += 1
                     if i < n:
@@ -236,7 +258,7 @@ def lda(documents, shared, seed, n_particles, n_moves, out, start, stop):
                     word = words[begin + cells[i]]
                     drawn = weigh(sizes, present, n_present, phi[word], weights)
                     if i == n:
-                        sums[n] += (drawn + smooth[word]) / (n + alpha_total)
+                        found[particle, n] = (drawn + smooth[word]) / (n + alpha_total)
                     left = (drawn + smooth[word]) * random.uniform(np.uint64(key), np.uint64(step), draw)
                     draw += 1
                     if left < drawn:
@@ -246,4 +268,4 @@ def lda(documents, shared, seed, n_particles, n_moves, out, start, stop):
                     n_present = _join(topics[i], sizes, present, places, n_present)
             for i in range(n_present):
                 places[present[i]] = -1
-        out[document] = _sum_of_logs(sums, n_particles)
+        out[document] = _jackknife(found)

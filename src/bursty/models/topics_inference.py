@@ -127,25 +127,40 @@ class TopicInference(CountEstimator):
         parts, chains = documents.split(scored), heldout.ShortChains()
         return documents.collect(completion.log_predictive, parts, model=model, seed=seed, chains=chains)
 
-    def left_to_right(self, X: Any, *, n_particles: int = 20, n_moves: int = 20, random_state: Any = None) -> Array:
+    def left_to_right(
+        self,
+        X: Any,
+        *,
+        n_particles: int = 20,
+        n_moves: Any = "auto",
+        random_state: Any = None,
+        return_error: bool = False,
+    ) -> Any:
         """Log-likelihood of each document, as one sequence of words, by left-to-right estimation.
 
         Parameters
         ----------
-        X : documents x words counts
-        n_particles : int
-            Independent estimates that are averaged for each word.
-        n_moves : int
-            Topics of earlier words that are renewed before each word: all where a document has no more (Wallach et
-            al. 2009), as many drawn at random where it has. More is closer to the truth and slower.
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
+        n_particles : int, default 20
+            Number of independent estimates that are averaged for each word. The bias of the logarithm of their mean is
+            removed to first order.
+        n_moves : int or "auto", default "auto"
+            Number of earlier words whose topics are resampled before each word: all if there are no more (Wallach et
+            al. 2009), else as many drawn at random. More moves are closer to the truth and slower. With "auto" the
+            number grows with that of the earlier words.
         random_state : int, Generator or RandomState, optional
             By default that of the fit, so that the same document gets the same answer.
+        return_error : bool, default False
+            Also return the standard error of each value, over particles.
         """
-        for name, value in (("n_particles", n_particles), ("n_moves", n_moves)):
-            check_whole(name, value, 1)
+        check_whole("n_particles", n_particles, 1)
+        if n_moves != "auto":
+            check_whole("n_moves", n_moves, 1)
         model, seed = self._fitted(), self._seed_for(random_state)
-        sizes = {"n_particles": int(n_particles), "n_moves": int(n_moves)}
-        return self._place(X).collect(heldout.left_to_right, model=model, seed=seed, **sizes)
+        moves = heldout.GROWING_MOVES if n_moves == "auto" else (int(n_moves), 0.0)
+        sizes = {"n_particles": int(n_particles), "moves": moves}
+        found = self._place(X).collect(heldout.left_to_right, model=model, seed=seed, **sizes)
+        return (found[:, 0], found[:, 1]) if return_error else found[:, 0]
 
     def empirical_likelihood(
         self, X: Any, *, n_pseudo: int = 1000, random_state: Any = None, return_error: bool = False
@@ -174,7 +189,8 @@ class TopicInference(CountEstimator):
 
     def score_samples(self, X: Any) -> Array:
         """Log-likelihood of each document, as one sequence of words: `left_to_right` with its defaults."""
-        return self.left_to_right(X)
+        values: Array = self.left_to_right(X)
+        return values
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood of a document, by `left_to_right`."""

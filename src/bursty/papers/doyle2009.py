@@ -53,7 +53,7 @@ def repeat_likelihood(run: Run, n_topics: int, n_iter: int, n_pseudo: int) -> Va
 
 def _topic_cases(*models: str) -> Any:
     def cases(quick: bool) -> list[Case]:
-        sizes = {"n_topics": 20, "n_iter": 15 if quick else 100}
+        sizes = {"n_topics": 20, "n_iter": 15 if quick else 400}
         return [Case(model, find_topics, {"model": model, **sizes}, STOCKS) for model in models]
 
     return cases
@@ -175,7 +175,7 @@ ENTRIES = (
             Case(
                 "DCMLDA, 20 topics",
                 repeat_likelihood,
-                {"n_topics": 20, **({"n_iter": 5, "n_pseudo": 100} if quick else {"n_iter": 100, "n_pseudo": 1000})},
+                {"n_topics": 20, **({"n_iter": 5, "n_pseudo": 100} if quick else {"n_iter": 400, "n_pseudo": 1000})},
                 STOCKS,
             )
         ],

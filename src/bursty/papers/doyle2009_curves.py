@@ -83,7 +83,7 @@ def compare_models(run: Run, data: str, n_topics: int, n_iter: int, n_pseudo: in
 
 def _curve_cases(data: str, name: str, shown: str, topics: tuple[int, ...], quick_topics: tuple[int, ...]) -> Any:
     def cases(quick: bool) -> list[Case]:
-        sizes = {"n_iter": 6, "n_pseudo": 100} if quick else {"n_iter": 60, "n_pseudo": 1000}
+        sizes = {"n_iter": 6, "n_pseudo": 100} if quick else {"n_iter": 400, "n_pseudo": 1000}
         return [
             Case(name, describe, {"data": data}, shown, runs=1),
             *(

@@ -34,7 +34,8 @@ class Outcome:
     results: Results
     #: Message about missing data, by case.
     missing: dict[str, str] = field(default_factory=dict)
-    #: Number of runs that warned about convergence.
+    #: Number of runs, and of those that warned about convergence.
+    n_runs: int = 0
     not_converged: int = 0
 
     @property
@@ -133,11 +134,9 @@ def run_entry(
     tasks = [Task(case, seed + number) for case in cases for number in range(case.n_runs(wanted))]
     missing = _do(tasks, journal, jobs, report)
     by_case: dict[str, list[Values]] = {case.name: [] for case in cases}
-    not_converged = 0
-    for task in tasks:
-        if task.key in journal.done:
-            by_case[task.case.name].append(journal.done[task.key]["values"])
-            not_converged += journal.done[task.key]["warned"]
+    done = [(task, journal.done[task.key]) for task in tasks if task.key in journal.done]
+    for task, record in done:
+        by_case[task.case.name].append(record["values"])
     results = Results(by_case)
     if entry.derive is not None:
         results = Results(by_case | {name: list(values) for name, values in entry.derive(results).items()})
@@ -148,7 +147,8 @@ def run_entry(
         [(claim.text, claim.verdict(results)) for claim in entry.claims],
         results,
         missing,
-        not_converged,
+        len(done),
+        sum(record["warned"] for _, record in done),
     )
 
 

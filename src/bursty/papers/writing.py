@@ -63,7 +63,7 @@ def markdown(outcome: Outcome, *, with_picture: bool) -> str:
     for message in sorted(set(outcome.missing.values())):
         lines += [f"Not run: {message}.", ""]
     if outcome.not_converged:
-        lines += [f"{outcome.not_converged} runs ended at their greatest number of iterations.", ""]
+        lines += [f"{outcome.not_converged} of {outcome.n_runs} runs reached their maximum number of iterations.", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

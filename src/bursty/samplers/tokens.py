@@ -136,8 +136,12 @@ class Topics(Protocol):
     def add_predictive(self, state: State, held: Cells, out: Array) -> None:
         """Add to ``out`` the probability of each of these words as the next of its document."""
 
-    def left_to_right(self, tokens: Tokens, seed: int, n_particles: int, n_moves: int) -> Array:
-        """Estimated log-likelihood of each document, as one sequence of words."""
+    def left_to_right(self, tokens: Tokens, seed: int, n_particles: int, moves: tuple[int, float]) -> Array:
+        """Estimated log-likelihood of each document, as one sequence of words, and its standard error: D x 2.
+
+        Before the word after n others, the topics of ``max(least, share * n)`` of these are resampled, where ``moves``
+        is (least, share).
+        """
 
     def pseudo_documents(self, theta: Array, seed: int, number: int) -> Array:
         """Log word probabilities of pseudo-documents with these topic mixtures (in rows): W x number of mixtures.
@@ -189,10 +193,10 @@ class CompiledTopics:
         args = state.tokens.documents, state.topics, self.tables, held.first, held.words, out
         threads.run(self._kernels[1], state.tokens.first + held.first, *args)
 
-    def left_to_right(self, tokens: Tokens, seed: int, n_particles: int, n_moves: int) -> Array:
-        """Estimated log-likelihood of each document, as one sequence of words."""
-        out = np.zeros(tokens.chunk.n_documents)
-        threads.run(self._kernels[2], tokens.first, tokens.documents, self.tables, seed, n_particles, n_moves, out)
+    def left_to_right(self, tokens: Tokens, seed: int, n_particles: int, moves: tuple[int, float]) -> Array:
+        """Estimated log-likelihood of each document, as one sequence of words, and its standard error: D x 2."""
+        out = np.zeros((tokens.chunk.n_documents, 2))
+        threads.run(self._kernels[2], tokens.first, tokens.documents, self.tables, seed, n_particles, moves, out)
         return out
 
 
