@@ -47,8 +47,9 @@ def main() -> None:
             values, errors = fitted._place(test).collect(left_to_right, model=fitted._fitted(), **options).T
             seconds = time.perf_counter() - began
             error = np.sqrt((errors**2).sum()) / len(errors)
-            rows.append((model.__name__, *moves, n_particles, values.mean(), error, seconds))
-    table(("model", "least moves", "share", "particles", "nats per document", "error", "seconds"), rows)
+            rows.append((model.__name__, *moves, n_particles, f"{values.mean():.1f}", error, seconds))
+    header = ("model", "least moves", "share", "particles", "nats per document", "error", "seconds")
+    table(f"left to right, {arguments.corpus}, {arguments.topics} topics", rows, header)
 
 
 if __name__ == "__main__":
