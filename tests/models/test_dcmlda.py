@@ -426,6 +426,7 @@ def test_contrast_takes_off_what_topics_have_in_common():
     for extra in (common, 0.0):
         words = np.hstack([own, np.zeros((4, 20))]) + extra + 1e-3
         model.components_, model.alpha_ = words / words.sum(axis=1, keepdims=True), np.ones(4)
+        model.n_features_in_ = words.shape[1]
         by_probability, by_contrast = diversity(model.components_), diversity(model.word_scores())
         factor = float(model.ranking().split("less ")[1].split()[0]) if "less" in model.ranking() else 0.0
         assert by_contrast >= 0.85
