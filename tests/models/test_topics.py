@@ -229,7 +229,7 @@ def test_topics_of_words_need_a_fit_and_its_words():
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_best_of_several_starts(kind):
     counts = make(kind, 60)
-    rng = np.random.default_rng(5)
+    rng = np.random.default_rng(6)
     singles = [short(kind, random_state=rng).fit(counts) for _ in range(5)]
 
     def score(model):
@@ -239,7 +239,7 @@ def test_the_best_of_several_starts(kind):
 
     best = max(singles, key=score)
     assert best is not singles[0]
-    several = short(kind, n_init=5, random_state=5).fit(counts)
+    several = short(kind, n_init=5, random_state=6).fit(counts)
     assert several.components_.tobytes() == best.components_.tobytes()
     assert several.doc_topic_.tobytes() == best.doc_topic_.tobytes()
 
