@@ -44,6 +44,8 @@ SUFFIX = ".bursty"
 # Parameters that belong to a machine, and what is stored in place of objects.
 _OF_THE_MACHINE = {"engine": "local", "checkpoint": None}
 
+_KEYS = {"library", "vocabulary", "model", "corpus", "run"}
+
 # A class declares how it is stored when its module is imported.
 for _module in pkgutil.iter_modules(models.__path__):
     import_module(f"{models.__name__}.{_module.name}")
@@ -131,6 +133,8 @@ def read(path: str | Path) -> Saved:
     """Read the model of a file with everything that was saved beside it."""
     tree = read_tree(path, KIND, stored_classes())
     try:
+        if tree.keys() != _KEYS:
+            raise ValueError(f"it contains {', '.join(map(repr, tree))}")
         model, corpus, run = tree["model"], tree["corpus"], tree["run"]
         _check_model(model)
         if tree["vocabulary"] != _hash_words(model):

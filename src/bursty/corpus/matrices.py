@@ -15,8 +15,9 @@ Each parser returns `Entries`; its `as_table` checks them and builds the counts.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,10 @@ def read_ldac(source: Source) -> Entries:
     entries = Entries(source.budget())
     for number, line in _lines(source):
         place = f"{source.name}, line {number}"
+        n_pairs, *pairs = line.split()
         numbers = _numbers(line.replace(b":", b" "), place)
-        if len(numbers) == 0 or len(numbers) != 2 * numbers[0] + 1:
+        fits = len(numbers) == 2 * len(pairs) + 1 and numbers[0] == len(pairs)
+        if not fits or b":" in n_pairs or not all(pair.count(b":") == 1 for pair in pairs):
             raise ValueError(f"{place} should be the number of words, followed by that many word:count pairs")
         entries.add(entries.n_rows, numbers[1::2], numbers[2::2], place)
         entries.n_rows += 1
@@ -192,18 +195,18 @@ def _triplets(
     entries, name = Entries(budget, n_rows=n_rows, n_columns=n_columns), budget.name
     width = 2 if pattern else 3
     for number, block in _line_blocks(lines):
-        numbers = _numbers(b" ".join(block), f"{name}, from line {number}")
-        if len(numbers) != width * len(block):
+        rows = [line.split() for line in block]
+        if any(len(row) != width for row in rows):
             raise ValueError(f"{name}, from line {number}: a line should have {width} numbers")
-        table = numbers.reshape(-1, width)
+        table = _as_numbers(block, chain.from_iterable(rows), f"{name}, from line {number}").reshape(-1, width)
         place = f"{name}, from line {number}"
-        rows, columns = table[:, 0] - 1, table[:, 1] - 1
-        for positions, size, what in ((rows, n_rows, "document"), (columns, n_columns, "word")):
+        documents, words = table[:, 0] - 1, table[:, 1] - 1
+        for positions, size, what in ((documents, n_rows, "document"), (words, n_columns, "word")):
             _check_positions(positions, place)
             if positions.max(initial=-1) >= size:
                 raise ValueError(f"{place}: {what} {positions.max() + 1:.0f} is above the {size} of the header")
-        entries.rows.frombytes(rows.astype(np.int32).tobytes())
-        entries.columns.frombytes(columns.astype(np.int32).tobytes())
+        entries.rows.frombytes(documents.astype(np.int32).tobytes())
+        entries.columns.frombytes(words.astype(np.int32).tobytes())
         values = np.ones(len(table)) if pattern else table[:, 2]
         entries.values.frombytes(np.ascontiguousarray(values).tobytes())
         entries.check()
@@ -272,8 +275,15 @@ def _line_blocks(lines: Iterator[tuple[int, bytes]], size: int = 2**20) -> Itera
 
 
 def _numbers(text: bytes, place: str) -> Array:
+    return _as_numbers([text], text.split(), place)
+
+
+def _as_numbers(lines: Iterable[bytes], tokens: Iterable[bytes], place: str) -> Array:
+    """The numbers of these lines, which are split into these tokens."""
+    if any(b"_" in line for line in lines):
+        raise ValueError(f"{place}: '_' is not part of a number")  # for Python it is
     try:
-        return np.fromiter(map(float, text.split()), dtype=np.float64)
+        return np.fromiter(map(float, tokens), dtype=np.float64)
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from error
 

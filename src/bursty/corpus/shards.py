@@ -77,12 +77,16 @@ class ShardedCorpus:
             raise ValueError(f"{path} is not a folder of shards: it has no {_INDEX}. Write it with write_shards")
         index = read_tree(self.path / _INDEX, _KIND)
         try:
-            self.shards = [Shard(*(int(value) for value in row)) for row in index["shards"]]
+            if not all(type(value) is int for row in index["shards"] for value in row):
+                raise ValueError("the sizes of the shards are not integers")
+            self.shards = [Shard(*row) for row in index["shards"]]
             self.vocabulary: Array = check_vocabulary(index["vocabulary"], len(index["vocabulary"]))
-            self.has_words = bool(index["has_words"])
+            if not all(type(index[name]) is bool for name in ("has_words", "is_multilabel")):
+                raise ValueError("it does not say whether words have names, or documents several labels")
+            self.has_words: bool = index["has_words"]
             names = index["label_names"]
             self.label_names: Array | None = None if names is None else check_vocabulary(names, len(names))
-            self.is_multilabel = bool(index["is_multilabel"])
+            self.is_multilabel: bool = index["is_multilabel"]
             self.info: dict[str, Any] = dict(index["info"])
             if min(min(shard.documents, shard.cells, shard.empty) for shard in self.shards) < 0:
                 raise ValueError("a shard has a negative size")
@@ -215,6 +219,11 @@ class ShardedCorpus:
         keys = {"ids", "metadata", "label_matrix" if self.is_multilabel else "labels"}
         if not isinstance(names, dict) or names.keys() != keys:
             raise self._damaged(number, f"{path.name} does not contain {', '.join(sorted(keys))}")
+        labels, metadata = names.get("labels"), names["metadata"]
+        if isinstance(labels, np.ndarray) and labels.dtype.kind not in "iu":
+            raise self._damaged(number, f"its labels are of type {labels.dtype}")
+        if not isinstance(metadata, dict) or not all(type(name) is str for name in metadata):
+            raise self._damaged(number, "its columns have no names")
         lengths = [len(names[key]) for key in ("ids", "labels") if isinstance(names.get(key), np.ndarray)]
         if not lengths or set(lengths) != {self.shards[number].documents}:
             raise self._damaged(number, f"{path.name} does not match the index")

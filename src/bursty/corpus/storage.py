@@ -82,7 +82,8 @@ def take_apart(corpus: Corpus) -> tuple[dict[str, Any], dict[str, Array]]:
 
 def rebuild(manifest: dict[str, Any], arrays: dict[str, Array]) -> Corpus:
     """The corpus from the result of `take_apart`; raises an error if the parts do not match."""
-    n_documents, n_words = int(manifest["documents"]), int(manifest["words"])
+    _check_parts(manifest, arrays)
+    n_documents, n_words = manifest["documents"], manifest["words"]
     data, indices, indptr = (arrays[name] for name in ("data", "indices", "indptr"))
     check_csr(indices, indptr, len(data), (n_documents, n_words))
     if "vocabulary.ends" not in arrays and n_words > max(2**21, 64 * len(data)):
@@ -110,6 +111,30 @@ def rebuild(manifest: dict[str, Any], arrays: dict[str, Array]) -> Corpus:
         info=manifest["info"],
         texts=Texts.unpack(*(arrays[f"texts.{part}"] for part in _TEXTS)) if "texts.data" in arrays else None,
     )
+
+
+def _check_parts(manifest: dict[str, Any], arrays: dict[str, Array]) -> None:
+    """Raise an error for values of other types, and for arrays that would be dropped."""
+    names = manifest["label_names"]
+    lists = [manifest["metadata"], [] if names is None else names]
+    if any(type(manifest[key]) is not int or manifest[key] < 0 for key in ("documents", "words")):
+        raise ValueError("the numbers of documents and words are not integers")
+    if not all(isinstance(part, list) and all(type(name) is str for name in part) for part in lists):
+        raise ValueError("the names of classes and columns are not lists of strings")
+    if len(set(manifest["metadata"])) < len(manifest["metadata"]) or not isinstance(manifest["info"], dict):
+        raise ValueError("two columns have the same name, or the facts about it have none")
+    known = {"data", "indices", "indptr", *(f"texts.{part}" for part in _TEXTS)}
+    known |= {"classes.indices", "classes.indptr"} if "classes.indptr" in arrays else {"labels"}
+    for name in ("vocabulary", "ids", *(f"metadata.{number}" for number in range(len(manifest["metadata"])))):
+        strings = {f"{name}.bytes", f"{name}.ends"}
+        known |= strings if f"{name}.ends" in arrays else {name}
+    if not arrays.keys() <= known:
+        raise ValueError(f"it has arrays that belong to nothing: {', '.join(sorted(arrays.keys() - known))}")
+    for name in ("data", "labels"):
+        if name in arrays and arrays[name].dtype.kind not in "iu":
+            raise ValueError(f"its {name} are of type {arrays[name].dtype}")
+    if names is not None and not arrays.keys() & {"labels", "classes.indptr"}:
+        raise ValueError("its classes have names but no documents")
 
 
 def _narrow(data: Array) -> Array:

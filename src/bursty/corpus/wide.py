@@ -130,13 +130,20 @@ def _first(usual: dict[str, str], names: Sequence[str]) -> str | None:
 
 def _is_number(text: str) -> bool:
     try:
-        return float(text or 0) >= 0
+        return _as_number(text) >= 0
     except ValueError:
         return False
 
 
+def _as_number(value: Any) -> float:
+    """An empty cell is 0; "1_000" and digits of other scripts are numbers for Python only."""
+    if isinstance(value, str) and ("_" in value or not value.isascii()):
+        raise ValueError(f"{value!r} is not a number")
+    return float(value or 0)
+
+
 def _count(text: Any, place: str, column: str) -> float:
     try:
-        return float(text or 0)
+        return _as_number(text)
     except ValueError:
         raise ValueError(f"{place}, column {column!r}: {text!r} is not a count") from None

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from bursty.engines import Assignment, Chunk, Levels
 from bursty.estimator import CountEstimator, check_lengths, check_number, generator
 from bursty.families.base import Family, Parameters, Statistics, log_coefficient
-from bursty.storage.schema import Mismatch, floats, part, storable
+from bursty.storage.schema import Mismatch, expect_equal, floats, part, storable
 from bursty.validation import check_weights, warn_empty
 
 Array = np.ndarray[Any, Any]
@@ -100,9 +100,14 @@ class FamilyEstimator(CountEstimator):
     def _set_parameters(self, params: Parameters) -> None:
         """Keep the parameters, and set the public attributes: one for each of them, and ``s_``."""
         self._parameters = params
-        for name in [field.name for field in fields(params)] + ["s"] * self._family.has_s:
-            values = getattr(params, name)[..., 0]
-            setattr(self, f"{name}_", values if np.ndim(values) else float(values))
+        for name, value in self._attributes(params).items():
+            setattr(self, name, value)
+
+    def _attributes(self, params: Parameters) -> dict[str, Any]:
+        """The public attributes of these parameters."""
+        names = [field.name for field in fields(params)] + ["s"] * self._family.has_s
+        values = {f"{name}_": getattr(params, name)[..., 0] for name in names}
+        return {name: value if np.ndim(value) else float(value) for name, value in values.items()}
 
     def _log_prob(self, X: Any, log_prob: Callable[[Chunk, Any], Array], coefficient: bool = False) -> Array:
         documents = self._place(X)
@@ -124,9 +129,19 @@ def _register(estimator: type[FamilyEstimator]) -> None:
     if not hasattr(family, "parameters_type"):
         raise TypeError(f"{type(family).__name__} must name its classes: Family[its statistics, its parameters]")
     FAMILIES[family.name] = estimator
-    storable(estimator.__name__, _parameters=part(family.parameters_type, K=1))(estimator)
+    rule = part(family.parameters_type, K=1)
+    storable(estimator.__name__, _parameters=rule, check=_check_attributes)(estimator)
     storable(family.statistics_type.__name__, check=_check_columns)(family.statistics_type)
     storable(family.parameters_type.__name__, check=_check_columns)(family.parameters_type)
+
+
+def _check_attributes(model: FamilyEstimator, sizes: dict[str, int]) -> None:
+    """What users see is what documents are compared with; as a parameter of another estimator it has neither."""
+    if not hasattr(model, "_parameters"):
+        return
+    for name, value in model._attributes(model._parameters).items():
+        if hasattr(model, name):
+            expect_equal(getattr(model, name), value, name)
 
 
 def _check_columns(value: Statistics | Parameters, sizes: dict[str, int]) -> None:

@@ -14,8 +14,20 @@ from bursty.inference.em import lead
 from bursty.models.contrast import contrast
 from bursty.models.groups import GroupReading, Merge
 from bursty.models.summary import example_names, summary_frame
+from bursty.storage.schema import Mismatch
 
 Array = np.ndarray[Any, Any]
+
+
+def check_members(model: ClusterReading, sizes: dict[str, int]) -> None:
+    """Check, in a saved model, that clusters have no more documents than labels, and means that are probabilities."""
+    if not hasattr(model, "labels_") or not hasattr(model, "sizes_"):  # in files of earlier versions
+        return
+    if np.any(model.sizes_ > np.bincount(model.labels_, minlength=sizes["K"])):
+        raise Mismatch("a cluster has more documents than labels_ says")
+    confidence = model.confidence_[model.sizes_ > 0]
+    if not np.all((confidence >= 0) & (confidence <= 1 + 1e-6)):
+        raise Mismatch("confidence_ is not made of probabilities")
 
 
 class ClusterReading(GroupReading, CountEstimator):

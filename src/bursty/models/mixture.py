@@ -29,15 +29,22 @@ from bursty.inference.runs import Outcome, Runner, warn_interrupted
 from bursty.inference.starts import STARTS, from_responsibilities, labelled
 from bursty.inference.stream import Stream
 from bursty.models import mixture_settings as settings
-from bursty.models.clusters import ClusterReading, known_labels
+from bursty.models.clusters import ClusterReading, check_members, known_labels
 from bursty.models.groups import Merge
 from bursty.models.mixture_prediction import MixturePrediction
 from bursty.models.selection import Selection, select
 from bursty.progress import progress
-from bursty.storage.schema import floats, index, integers, items, maybe, number, part, storable, whole
+from bursty.storage.schema import expect_equal, floats, index, integers, items, maybe, number, part, storable, whole
 from bursty.validation import check_weights
 
 Array = np.ndarray[Any, Any]
+
+
+def _check_copies(model: Mixture, sizes: dict[str, int]) -> None:
+    """What users see is what documents are compared with."""
+    expect_equal(model.weights_, model._state.weights, "weights_")
+    expect_equal(model.components_, model._state.params.table.T, "components_")
+    check_members(model, sizes)
 
 
 @storable(
@@ -48,13 +55,14 @@ Array = np.ndarray[Any, Any]
     _running=part(em.Expectation, K="K"),
     labels_=index("K", "documents"),
     sizes_=integers("K", low=0),
-    probabilities_=floats("documents", low=0),
+    probabilities_=floats("documents", low=0, high=1 + 1e-6),
     _leads=items("documents"),
     confidence_=items("K"),
     log_likelihood_=items("documents"),
     _n_batches=whole(),
     _n_seen=number(low=0),
     _names=maybe(items("K")),
+    check=_check_copies,
 )
 class Mixture(MixturePrediction, DensityMixin, ClusterReading):
     """Clusters of documents, by EM for a mixture of multinomial, DCM, EDCM or von Mises-Fisher components.

@@ -28,7 +28,7 @@ from bursty.models.topics_reading import TopicReading
 from bursty.models.topics_selection import select_topics
 from bursty.progress import progress
 from bursty.samplers.tokens import MAX_PAIRS, MAX_TOPICS
-from bursty.storage.schema import floats, index, items, maybe, part, whole
+from bursty.storage.schema import expect_equal, floats, index, items, maybe, part, whole
 from bursty.validation import warn_empty
 
 Array = np.ndarray[Any, Any]
@@ -350,6 +350,9 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 
 def _check_learned(model: TopicModel, sizes: dict[str, int]) -> None:
+    expect_equal(model.alpha_, model._params.alpha, "alpha_")
+    table = model._params.beta if model._params.beta.ndim == 2 else model._params.beta[:, None]
+    expect_equal(model.beta_, np.broadcast_to(table.T, model.beta_.shape), "beta_")
     Stream.check(model._statistics, model._stream, sizes)
 
 

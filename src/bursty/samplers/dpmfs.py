@@ -121,12 +121,12 @@ class DPMFSData:
 
 @storable(
     "DPMFSState",
-    labels=index("labels", "documents"),
-    chosen=integers("n_words", low=0, high=2),
-    tables=integers("cells", low=0),
-    burst=floats(2, low=0),
-    alpha=number(low=0),
-    scale=number(low=0),
+    labels=index("labels", "documents", dtype="int32"),
+    chosen=integers("n_words", low=0, high=2, dtype="uint8"),
+    tables=integers("cells", low=0, dtype="int32"),
+    burst=floats(2, above=0),
+    alpha=number(above=0),
+    scale=number(above=0),
 )
 @dataclass(frozen=True)
 class State:

@@ -148,7 +148,7 @@ def _read_manifest(archive: zipfile.ZipFile, kind: str) -> dict[str, Any]:
         raise ValueError("its manifest is not a bursty manifest")
     if manifest.get("kind") != kind:
         raise ValueError(f"it is a file of kind {manifest.get('kind')!r}")
-    if manifest.get("version") != VERSION:
+    if manifest.get("version") != VERSION or type(manifest["version"]) is not int:
         raise ValueError(f"it has format version {manifest.get('version')!r}, but this bursty reads {VERSION}")
     names = manifest.get("arrays")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):

@@ -10,10 +10,11 @@ their first occurrence and must agree from then on, so that indices in compiled 
 | rule | value |
 |---|---|
 | `floats(*shape, low, above, high, sums)` | array of finite float64 in bounds, summing to one along the axis `sums` |
-| `integers(*shape, low, high)` | array of integers in [low, high) |
+| `log_shares(*shape, high)` | array of logarithms of probabilities, minus infinity included |
+| `integers(*shape, low, high, dtype)` | array of integers in [low, high), of this type if one is given |
 | `index(size, *shape)` | integers in [0, size) |
 | `flags(*shape)`, `items(*shape)` | array of booleans; array of anything |
-| `number(low, high)`, `whole(low, high)` | one finite number, one integer, in bounds |
+| `number(low, high, above)`, `whole(low, high)` | one finite number, one integer, in bounds |
 | `part(*kinds, **sizes)` | object of a registered class; ``sizes`` maps its sizes to ours |
 | `parts(size, *kinds, **sizes)` | list of them |
 | `maybe(rule)` | None, or a value that satisfies the rule |
@@ -36,6 +37,9 @@ Sizes = dict[str, int]
 #: Function of a value, the known sizes, and the location for messages.
 Rule = Callable[[Any, Sizes, str], None]
 C = TypeVar("C", bound=type)
+
+#: The largest number in a file: far above any parameter or sum, and its logarithms, products and sums are finite.
+LARGEST = 1e100
 
 
 class Mismatch(ValueError):
@@ -130,6 +134,7 @@ def floats(
         _check_array(value, shape, sizes, where, "f")
         _expect(value.dtype == np.float64, where, f"is of type {value.dtype} instead of float64")
         _expect(bool(np.isfinite(value).all()), where, "has values that are not finite")
+        _check_bounds(value, -LARGEST, np.nextafter(LARGEST, np.inf), where)
         _check_bounds(value, low, None if high is None else np.nextafter(high, np.inf), where)
         _expect(
             above is None or not value.size or bool(value.min() > above),
@@ -142,19 +147,35 @@ def floats(
     return rule
 
 
-def integers(*shape: Size, low: int | None = None, high: Size = None) -> Rule:
-    """Array of integers in [low, high)."""
+def log_shares(*shape: Size, high: float = 1e-6) -> Rule:
+    """Array of logarithms of probabilities, up to rounding errors, or up to ``high``; minus infinity is allowed."""
+
+    def rule(value: Any, sizes: Sizes, where: str) -> None:
+        _check_array(value, shape, sizes, where, "f")
+        _expect(not np.isnan(value).any(), where, "has values that are not numbers")
+        _expect(not value.size or bool(value.max() <= high), where, f"has values above {high}")
+
+    return rule
+
+
+def integers(*shape: Size, low: int | None = None, high: Size = None, dtype: str | None = None) -> Rule:
+    """Array of integers in [low, high), of this type if one is given.
+
+    Unsigned ones of 64 bits, whose sums with signed ones are no integers, must be asked for.
+    """
 
     def rule(value: Any, sizes: Sizes, where: str) -> None:
         _check_array(value, shape, sizes, where, "iu")
+        fits = value.dtype != np.uint64 if dtype is None else value.dtype == dtype
+        _expect(fits, where, f"is of type {value.dtype} instead of {dtype or 'signed integers'}")
         _check_bounds(value, low, None if high is None else _resolve(high, sizes), where)
 
     return rule
 
 
-def index(size: Size, *shape: Size) -> Rule:
+def index(size: Size, *shape: Size, dtype: str | None = None) -> Rule:
     """Array of indices below a size; one-dimensional if no shape is given."""
-    return integers(*(shape or (None,)), low=0, high=size)
+    return integers(*(shape or (None,)), low=0, high=size, dtype=dtype)
 
 
 def flags(*shape: Size) -> Rule:
@@ -167,14 +188,15 @@ def items(*shape: Size) -> Rule:
     return lambda value, sizes, where: _check_array(value, shape, sizes, where, "biufUSO")
 
 
-def number(low: float | None = None, high: float | None = None) -> Rule:
-    """One finite number, within inclusive bounds."""
+def number(low: float = -LARGEST, high: float = LARGEST, above: float | None = None) -> Rule:
+    """One finite number, within inclusive bounds, or above one that is excluded."""
 
     def rule(value: Any, sizes: Sizes, where: str) -> None:
         _expect(_is_number(value, int | float | np.integer | np.floating), where, "is not a number")
         _expect(math.isfinite(value), where, "is not finite")
-        _expect(low is None or value >= low, where, f"is below {low}")
-        _expect(high is None or value <= high, where, f"is above {high}")
+        _expect(value >= low, where, f"is below {low}")
+        _expect(value <= high, where, f"is above {high}")
+        _expect(above is None or value > above, where, f"is not above {above}")
 
     return rule
 
@@ -228,6 +250,11 @@ def parts(length: Size, *kinds: type, **renamed: int | str) -> Rule:
 def maybe(rule: Rule) -> Rule:
     """None, or a value that satisfies the rule."""
     return lambda value, sizes, where: None if value is None else rule(value, sizes, where)
+
+
+def expect_equal(value: Any, source: Any, what: str) -> None:
+    """Raise an error if what an object keeps of a value for its users is not that value."""
+    _expect(np.array_equal(value, source), what, "differs from what it was made of")
 
 
 def _expect(fits: bool, where: str, problem: str) -> None:

@@ -152,11 +152,11 @@ class _Reader:
         self._readers: dict[str, Callable[[dict[str, Any]], Any]] = {
             "float": lambda node: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[node["float"]],
             "tuple": lambda node: tuple(self._list(node["tuple"])),
-            "dict": lambda node: {self.decode(key): self.decode(item) for key, item in node["dict"]},
+            "dict": self._dict,
             "array": self._array,
             "strings": self._strings,
             "objects": self._objects,
-            "scalar": lambda node: self._kept(node["scalar"])[()],
+            "scalar": self._scalar,
             "csr": self._csr,
             "generator": lambda node: generators.make_generator(self.decode(node["generator"])),
             "random_state": lambda node: generators.make_random_state(self.decode(node["random_state"])),
@@ -179,12 +179,27 @@ class _Reader:
             raise ValueError("a list is expected where there is none")
         return [self.decode(node) for node in nodes]
 
+    def _dict(self, node: dict[str, Any]) -> dict[Any, Any]:
+        pairs = [(self.decode(key), self.decode(item)) for key, item in node["dict"]]
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise ValueError("it has two values of the same name")
+        return found
+
     def _kept(self, number: Any) -> Array:
         return self.arrays[str(number)]
 
     def _array(self, node: dict[str, Any]) -> Array:
+        if node.get("order", "F") != "F":
+            raise ValueError(f"it has an array in the order {node['order']!r}")
         array = self._kept(node["array"])
-        return array.T if node.get("order") == "F" else array
+        return array.T if "order" in node else array
+
+    def _scalar(self, node: dict[str, Any]) -> Any:
+        array = self._kept(node["scalar"])
+        if array.ndim:
+            raise ValueError("it has an array in the place of a number")
+        return array[()]
 
     def _count(self, n_values: int) -> None:
         """Raise an error for a file that expands to more values than its size by repeating its parts."""

@@ -43,7 +43,7 @@ from bursty.models.classify.settings import HiddenParameter, Settings, holds_int
 from bursty.models.classify.smoothing import Constant, Shrinkage, Smoothing
 from bursty.models.classify.training import TrainingSummary, summarize_training
 from bursty.models.classify.transforms import Transform
-from bursty.storage.schema import Mismatch, floats, integers, items, maybe, part, storable
+from bursty.storage.schema import Mismatch, expect_equal, floats, integers, items, log_shares, maybe, part, storable
 from bursty.validation import check_weights, warn_empty
 
 Array = np.ndarray[Any, Any]
@@ -57,6 +57,9 @@ def _check_groups(model: BayesClassifier, sizes: dict[str, int]) -> None:
         raise Mismatch(f"{sizes['C']} classes do not fit the statistics that are kept of them")
     if seen.sample is not None and seen.sample.targets.multilabel != model._layout.multilabel:
         raise Mismatch("the sample has labels of another kind")
+    expect_equal(model.class_count_, seen.documents[0, : sizes["C"]], "class_count_")
+    if model._layout.multilabel:
+        log_shares("C")(model.class_log_prior_, sizes, "class_log_prior_")
     part(Parameters, K="groups")(model.parameters_, {**sizes, "groups": model._layout.n_groups(n_sums)}, "parameters_")
 
 
@@ -64,7 +67,7 @@ def _check_groups(model: BayesClassifier, sizes: dict[str, int]) -> None:
     "BayesClassifier",
     classes_=items("C"),
     class_count_=floats("C", low=0),
-    class_log_prior_=items("C"),
+    class_log_prior_=log_shares("C", high=700.0),
     _layout=part(Layout),
     _seen=part(TrainingSummary, C="C"),
     _transform=part(Transform),

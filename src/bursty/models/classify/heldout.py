@@ -52,7 +52,7 @@ def _check_counts(sample: Sample, sizes: dict[str, int]) -> None:
 @storable(
     "Sample",
     weights=floats("documents", low=0),
-    keys=integers("documents", low=0),
+    keys=integers("documents", dtype="uint64"),
     targets=part(Targets, C="C"),
     check=_check_counts,
 )

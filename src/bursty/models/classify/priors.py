@@ -33,6 +33,8 @@ def log_prior(kind: Any, documents: Array, layout: Layout) -> Array:
             return np.log(documents[:n_classes] / layout.total(documents))
     if kind.shape != (n_classes,):
         raise ValueError(f"class_prior has {kind.size} values for {n_classes} classes: give one per class")
+    if layout.multilabel and kind.max() > 1.0:
+        raise ValueError(f"class_prior has a probability of {kind.max():g}: each must be 1 at most")
     return np.log(kind)
 
 

@@ -13,7 +13,7 @@ from bursty.inference.stopping import Rule, SamePartition
 from bursty.metrics import effective_sample_size, r_hat
 from bursty.samplers import dpmfs, dpmfs_collapsed, dpmfs_paper
 from bursty.samplers.dpmfs import DPMFSData, Info, State
-from bursty.storage.schema import Mismatch, index, part, whole
+from bursty.storage.schema import Mismatch, floats, index, number, part, whole
 
 Array = np.ndarray[Any, Any]
 Sweep = Callable[[State, int], tuple[State, Info]]
@@ -147,7 +147,9 @@ class Chain:
             index("labels", "documents")(sample, sizes, "labels of a sweep")
         whole()(n_sweeps, sizes, "sweeps of the window")
         if n_sweeps:
-            np.broadcast_to(inclusion, problem.n_words)
+            floats("n_words", low=0)(inclusion, sizes, "how often words were chosen")
+        else:
+            number(low=0, high=0)(inclusion, sizes, "how often words were chosen")
         traces = {name: Trace.checked(standing[name]) for name in ("trace", "partitions")}
         own = {**standing, **traces, "window": Window(samples, inclusion, n_sweeps)}
         return cls(problem, plan, make_sweep(model, problem, standing["seed"]), **own)

@@ -20,8 +20,8 @@ Array = np.ndarray[Any, Any]
 
 @storable(
     "DPMFSComponents",
-    prior=floats("K", low=0, sums=0),
-    weights=floats("slots", "K", low=0),
+    prior=floats("K", above=0, sums=0),
+    weights=floats("slots", "K", above=0),
     slot=integers("n_words", low=-1, high="slots"),
 )
 @dataclass(frozen=True)

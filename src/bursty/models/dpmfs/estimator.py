@@ -17,7 +17,7 @@ from bursty.inference.em import lead
 from bursty.inference.runs import Outcome, Runner, warn_interrupted
 from bursty.kernels import threads
 from bursty.metrics import posterior_similarity
-from bursty.models.clusters import ClusterReading, known_labels
+from bursty.models.clusters import ClusterReading, check_members, known_labels
 from bursty.models.dpmfs import chains as running
 from bursty.models.dpmfs import estimate
 from bursty.models.dpmfs.chains import Chain, Plan
@@ -25,12 +25,31 @@ from bursty.models.dpmfs.settings import Settings, check_lam, check_settings, ma
 from bursty.models.groups import Merge
 from bursty.progress import progress
 from bursty.samplers.dpmfs import DPMFSData
-from bursty.storage.schema import flags, floats, index, integers, items, maybe, number, part, size, storable
+from bursty.storage.schema import (
+    expect_equal,
+    flags,
+    floats,
+    index,
+    integers,
+    items,
+    maybe,
+    number,
+    part,
+    size,
+    storable,
+)
 
 Array = np.ndarray[Any, Any]
 
 # Documents up to which the table of all pairs is kept.
 MOST_PAIRED = 2_000
+
+
+def _check_copies(model: DPMFS, sizes: dict[str, int]) -> None:
+    """What users see is what documents are compared with."""
+    expect_equal(model.weights_, model._components.prior, "weights_")
+    expect_equal(model.discriminative_, model._components.slot >= 0, "discriminative_")
+    check_members(model, sizes)
 
 
 @storable(
@@ -41,7 +60,7 @@ MOST_PAIRED = 2_000
     _components=part(estimate.Components, K="K"),
     labels_=index("K", "documents"),
     sizes_=integers("K", low=0),
-    probabilities_=floats("documents", low=0),
+    probabilities_=floats("documents", low=0, high=1 + 1e-6),
     _leads=items("documents"),
     confidence_=items("K"),
     inclusion_prob_=floats("n_words", low=0, high=1),
@@ -50,6 +69,7 @@ MOST_PAIRED = 2_000
     similarity_=maybe(floats("documents", "documents")),
     alpha_=number(low=0),
     _names=maybe(items("K")),
+    check=_check_copies,
 )
 class DPMFS(ClusterReading):
     """Clusters of unknown number, and discriminative words: Yu, Huang and Wang (2010).
