@@ -8,6 +8,7 @@ from bursty import DCMLDA, LDA, BayesClassifier, Corpus, Mixture, families
 from bursty.corpus import shards as module
 from bursty.corpus.shards import ShardedCorpus, write_shards
 from bursty.engines import chunks, local
+from bursty.storage import read_tree, write_tree
 
 
 @pytest.fixture(autouse=True)
@@ -164,13 +165,29 @@ def test_positions_outside_the_table_are_refused_even_with_a_right_checksum(shar
     flat = np.load(path)
     flat[25] = 10_000_000  # a word
     np.save(path, flat)
-    from bursty.storage import read_tree, write_tree
-
     index = read_tree(sharded.path / "index", "shards")
     index["shards"][0][4] = zlib.crc32(flat.data)
     write_tree(sharded.path / "index", "shards", index)
     with pytest.raises(ValueError, match=r"shard 0 of .* but there are 30 columns"):
         ShardedCorpus(sharded.path).shard_counts(0)
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "message"),
+    [
+        ("index", lambda tree: tree["shards"][0].__setitem__(0, 10.0), "not integers"),
+        ("index", lambda tree: tree.__setitem__("has_words", 1), "whether words have names"),
+        ("00000.names", lambda tree: tree.__setitem__("labels", tree["labels"] * 1.0), "labels are of type float64"),
+        ("00000.names", lambda tree: tree.__setitem__("metadata", {0: tree["metadata"]["year"]}), "have no names"),
+    ],
+)
+def test_values_of_other_types_are_refused(sharded, file, change, message):
+    """They would be converted without a word."""
+    tree = read_tree(sharded.path / file, "shards")
+    change(tree)
+    write_tree(sharded.path / file, "shards", tree)
+    with pytest.raises(ValueError, match=message):
+        list(ShardedCorpus(sharded.path).parts())
 
 
 def test_pickled_shards_are_never_loaded(sharded):

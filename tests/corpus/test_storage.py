@@ -162,6 +162,18 @@ def manifest_with(**changes):
     return lambda name, old: json.dumps(json.loads(old) | changes).encode() if name == "manifest.json" else old
 
 
+def manifest_without(array_name):
+    def change(name, old):
+        if name != "manifest.json":
+            return old
+        manifest = json.loads(old)
+        return json.dumps(
+            manifest | {"arrays": [array for array in manifest["arrays"] if array != array_name]}
+        ).encode()
+
+    return change
+
+
 def array_with(array_name, content):
     return lambda name, old: content if name == f"arrays/{array_name}.npy" else old
 
@@ -181,6 +193,14 @@ def array_with(array_name, content):
         manifest_with(label_names=5),
         manifest_with(metadata=["year"] * 9),
         manifest_with(info=7),
+        manifest_with(version=True),
+        manifest_with(documents=3.0),
+        manifest_with(label_names=[1, 2]),
+        manifest_with(metadata=[0]),
+        manifest_with(metadata=[]),  # its array would be dropped
+        lambda name, old: None if name == "arrays/labels.npy" else manifest_without("labels")(name, old),
+        array_with("labels", npy(np.array([0.0, 1.0, 0.0]))),
+        array_with("data", npy(np.ones(4))),
         lambda name, old: b"[" * 100_000 if name == "manifest.json" else old,
         lambda name, old: None if name == "manifest.json" else old,
         lambda name, old: None if name == "arrays/ids.ends.npy" else old,

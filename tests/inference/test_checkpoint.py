@@ -208,6 +208,11 @@ LIES = {
     "labels": ("dpmfs", ("runs", 0, "state", "labels"), lambda labels: labels + 1000),
     "chosen": ("dpmfs", ("runs", 0, "state", "chosen"), lambda chosen: chosen[:-1]),
     "tables": ("dpmfs", ("runs", 0, "state", "tables"), lambda tables: tables + 1),
+    # Found by the fuzzer: errors of other libraries, and results that are no numbers.
+    "type of labels": ("dpmfs paper", ("runs", 0, "state", "labels"), lambda labels: labels.astype(np.uint64)),
+    "type of chosen": ("dpmfs", ("runs", 0, "state", "chosen"), lambda chosen: chosen.astype(np.int64)),
+    "how often chosen": ("dpmfs", ("runs", 0, "window"), lambda window: [[], np.array([b"a"] * 60), 1]),
+    "burst": ("dpmfs", ("runs", 0, "state", "burst"), lambda burst: burst * 0),
     "no state": ("dpmfs", ("runs", 0, "state"), lambda state: None),
 }
 

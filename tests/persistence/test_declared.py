@@ -89,6 +89,22 @@ LIES = {
     "codes": ("classifier", ("_seen", "sample", "targets", "codes"), lambda m: m._seen.sample.targets.codes + 9),
     "another layout": ("classifier", ("_layout", "multilabel"), lambda m: True),
     "words": ("dcm", ("n_features_in_",), lambda m: 10**12),
+    # Found by the fuzzer: results would not have been numbers.
+    "a prior above one": ("classifier-multilabel", ("class_log_prior_",), lambda m: m.class_log_prior_ + 9e15),
+    "a prior that is no number": ("classifier", ("class_log_prior_",), lambda m: m.class_log_prior_ * np.nan),
+    "a probability above one": ("classifier-multilabel", ("class_log_prior_",), lambda m: -m.class_log_prior_ + 1),
+    "words that cannot occur": ("dpmfs", ("_components", "weights"), lambda m: m._components.weights * 0),
+    "parameters without end": ("dcm", ("_parameters", "alpha"), lambda m: m._parameters.alpha + 1e300),
+    # What users see is not what documents are compared with.
+    "other weights": ("mixture-dcm", ("weights_",), lambda m: m.weights_[::-1].copy()),
+    "other components": ("mixture-dcm", ("components_",), lambda m: m.components_ * 2),
+    "other words": ("dpmfs", ("discriminative_",), lambda m: ~m.discriminative_),
+    "other prior weights": ("lda", ("alpha_",), lambda m: m.alpha_ * 2),
+    "other topics": ("dcmlda", ("beta_",), lambda m: m.beta_ * 2),
+    "other parameters": ("dcm", ("alpha_",), lambda m: m.alpha_ * 2),
+    "other counts": ("classifier", ("class_count_",), lambda m: m.class_count_ + 1),
+    "too many members": ("mixture-dcm", ("sizes_",), lambda m: m.sizes_ + 1),
+    "confidence": ("mixture-dcm", ("confidence_",), lambda m: m.confidence_ + 1),
 }
 
 
@@ -232,6 +248,8 @@ def declared(k=2, **values):
         (declared(b=np.array([-1])), "it.b has values below"),
         (declared(b=np.array([0.0])), "array of unexpected type float64"),
         (declared(n=True), "it.n is not an integer"),
+        (declared(a=np.array([1.0, -1e200])), "it.a has values below"),
+        (declared(b=np.zeros(2, dtype=np.uint64)), "uint64 instead of signed integers"),
         (declared(c=np.zeros(5, dtype=int)), r"5 values instead of 6 \(n_words\*K\)"),
     ],
 )
@@ -257,6 +275,7 @@ def test_parts_inherit_the_sizes_they_are_given():
         ({"more": [declared(), declared(1)]}, r"it.more\[1\].a has 1 values"),
         ({"x": np.inf}, "it.x is not finite"),
         ({"x": -1.0}, "it.x is below 0"),
+        ({"x": 1e200}, r"it.x is above 1e\+100"),
         ({"y": 1.5}, "it.y is not an integer"),
         ({"y": 2**70}, "it.y is above"),
     ):
