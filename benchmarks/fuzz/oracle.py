@@ -291,7 +291,10 @@ def wide(content: bytes) -> Documents | None:
         return None
     if not rows or re.fullmatch(r"[-+.\deE]*", rows[0]["sample"]):
         return None
-    return [+Counter({n: _whole((row[name] or "0").encode()) for n, name in enumerate(names[1:])}) for row in rows]
+    return [
+        +Counter({n: _whole((row[name] or "0").strip(" \t").encode()) for n, name in enumerate(names[1:])})
+        for row in rows
+    ]
 
 
 def json_lines(content: bytes) -> Documents | None:
@@ -354,7 +357,7 @@ def matlab(content: bytes) -> Documents | None:
     import scipy.sparse as sp
     from scipy.io import loadmat
 
-    table = loadmat(io.BytesIO(content)).get("X")
+    table = loadmat(io.BytesIO(content), variable_names=["X"]).get("X")  # it dies on other variables that are damaged
     if table is None or not sp.issparse(table):
         return None
     cells = table.tocoo()

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
 
 import bursty
 from bursty import DCMLDA, DPMFS, LDA, BayesClassifier, Corpus, Mixture
@@ -39,6 +41,11 @@ def documents() -> Corpus:
     )
 
 
+def prose(X: Corpus) -> list[str]:
+    """A text for each document."""
+    return [" ".join(np.repeat(X.vocabulary, row)) for row in X.counts.toarray()]
+
+
 def models() -> list[tuple[str, bytes]]:
     X = documents()
     y = X.label_names[X.labels]
@@ -57,6 +64,7 @@ def models() -> list[tuple[str, bytes]]:
         "dcm": DCM().fit(X),
         "edcm": EDCM().fit(X),
         "vmf": VonMisesFisher().fit(X),
+        "pipeline": make_pipeline(CountVectorizer(), Multinomial()).fit(prose(X)),
     }
     with tempfile.TemporaryDirectory() as folder:
         saved = [
@@ -114,14 +122,13 @@ def texts() -> dict[str, list[tuple[str, bytes]]]:
     """Files that are text."""
     X = documents()
     rows = X.counts.toarray()
-    prose = [" ".join(np.repeat(X.vocabulary, row)) for row in rows]
     pairs = [[(i, n) for i, n in enumerate(row) if n] for row in rows]
     nnz, shape = X.counts.nnz, rows.shape
     cells = [f"{d + 1} {w + 1} {n}" for d, row in enumerate(pairs) for w, n in row]
     header = f"%%MatrixMarket matrix coordinate integer general\n{shape[0]} {shape[1]} {nnz}\n"
     square = "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n1 1 2\n2 1 1\n3 2 4\n"
     dense = "%%MatrixMarket matrix array integer general\n3 2\n1\n0\n2\n3\n1\n1\n"
-    both = list(zip(prose, X.labels, strict=True))
+    both = list(zip(prose(X), X.labels, strict=True))
     table = "id,text,label,year\n" + "".join(f'{i},"{t}",{y},19{i:02}\n' for i, (t, y) in enumerate(both))
     objects = "".join(
         f'{{"id": "{i}", "text": "{t}", "label": "{y}", "n": [1, null]}}\n' for i, (t, y) in enumerate(both)
@@ -137,7 +144,7 @@ def texts() -> dict[str, list[tuple[str, bytes]]]:
         "csv": [("a.csv", table)],
         "tsv": [("a.tsv", table.replace(",", "\t").replace('"', ""))],
         "jsonl": [("a.jsonl", objects), ("a.json", "[" + ",".join(objects.splitlines()) + "]")],
-        "lines": [("a.txt", "\n".join(prose) + "\n")],
+        "lines": [("a.txt", "\n".join(prose(X)) + "\n")],
         "wide": [("a.csv", wide)],
         "ldac": [("a.ldac", ldac)],
         "uci": [("docword.a.txt", f"{shape[0]}\n{shape[1]}\n{nnz}\n" + "\n".join(cells) + "\n")],

@@ -28,6 +28,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -45,6 +46,7 @@ SUFFIX = ".bursty"
 _OF_THE_MACHINE = {"engine": "local", "checkpoint": None}
 
 _KEYS = {"library", "vocabulary", "model", "corpus", "run"}
+_LATER = {"vectorizer", "steps"}  # which files of 0.1 do not have
 
 # A class declares how it is stored when its module is imported.
 for _module in pkgutil.iter_modules(models.__path__):
@@ -133,7 +135,7 @@ def read(path: str | Path) -> Saved:
     """Read the model of a file with everything that was saved beside it."""
     tree = read_tree(path, KIND, stored_classes())
     try:
-        if tree.keys() != _KEYS:
+        if not _KEYS <= tree.keys() <= _KEYS | _LATER:
             raise ValueError(f"it contains {', '.join(map(repr, tree))}")
         model, corpus, run = tree["model"], tree["corpus"], tree["run"]
         _check_model(model)
@@ -162,7 +164,11 @@ def _check_model(model: Any) -> None:
 def _pipeline(stored: Any, names: Any, model: Any) -> Pipeline | None:
     """The pipeline of the stored vectorizer and the model."""
     if stored is None:
+        if names is not None:
+            raise ValueError("it has names of steps and no vectorizer")
         return None
+    if not np.array_equal([] if stored.words is None else stored.words, getattr(model, "feature_names_in_", [])):
+        raise ValueError("the words of its vectorizer are not those of the model")
     part(StoredVectorizer)(stored, {"n_words": int(model.n_features_in_)}, "vectorizer")
     if not isinstance(names, list) or len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise ValueError("the names of its steps are invalid")

@@ -33,6 +33,7 @@ Array = np.ndarray[Any, Any]
 _HEADER = 128
 _BLOCK = 2**16
 _MATRIX, _COMPRESSED = 14, 15
+_CLASSES = range(1, 19)
 _CELL, _CHAR, _SPARSE, _NUMBERS = 1, 4, 5, range(6, 16)
 _COMPLEX = 0x0800
 _DTYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
@@ -125,6 +126,8 @@ def _read_matrix(parts: _Elements) -> tuple[str, Any]:
         raise Damaged("a variable does not start with its class")
     flags = struct.unpack(f"{parts.order}II", data)[0]
     matrix_class, is_complex = flags & 0xFF, bool(flags & _COMPLEX)
+    if matrix_class not in _CLASSES:
+        raise Damaged(f"a variable is of the unknown class {matrix_class}")
     if matrix_class not in (_CELL, _CHAR, _SPARSE, *_NUMBERS):
         return "", None
     shape = tuple(parts.numbers().tolist())

@@ -133,8 +133,8 @@ def _check_parts(manifest: dict[str, Any], arrays: dict[str, Array]) -> None:
     for name in ("data", "labels"):
         if name in arrays and arrays[name].dtype.kind not in "iu":
             raise ValueError(f"its {name} are of type {arrays[name].dtype}")
-    if names is not None and not arrays.keys() & {"labels", "classes.indptr"}:
-        raise ValueError("its classes have names but no documents")
+    if (names is None) is bool(arrays.keys() & {"labels", "classes.indptr"}):
+        raise ValueError("it has labels without names, or names of classes without labels")
 
 
 def _narrow(data: Array) -> Array:
