@@ -66,6 +66,14 @@ class Saved:
         The facts of the run, if they were saved.
     pipeline : Pipeline or None
         The pipeline whose last step is the model, if it was saved with its vectorizer.
+
+    Examples
+    --------
+    >>> from bursty import persistence, save
+    >>> from bursty.families import DCM
+    >>> saved = persistence.read(save(DCM().fit([[3, 0, 1], [0, 4, 0]]), "rain", run={"seed": 1}))
+    >>> saved.model, saved.run
+    (DCM(), {'seed': 1})
     """
 
     model: Any
@@ -93,6 +101,16 @@ def save(model: Any, path: str | Path, *, corpus: Corpus | None = None, run: Map
     -------
     Path
         The path of the file.
+
+    Examples
+    --------
+    >>> import bursty
+    >>> from bursty.families import DCM
+    >>> path = bursty.save(DCM().fit([[3, 0, 1], [0, 4, 0]]), "rain")
+    >>> path.name
+    'rain.bursty'
+    >>> bursty.load(path)
+    DCM()
     """
     steps = vectorizer = None
     if isinstance(model, Pipeline):
@@ -126,13 +144,30 @@ def load(path: str | Path) -> Any:
     ------
     ValueError
         If the file is not a saved model, or is truncated or damaged. Code in a file is never run.
+
+    Examples
+    --------
+    >>> import bursty
+    >>> model = bursty.load(bursty.save(bursty.Mixture(2, random_state=0).fit([[3, 0], [4, 1], [0, 5], [1, 6]]), "two"))
+    >>> len(model.labels_)
+    4
     """
     saved = read(path)
     return saved.model if saved.pipeline is None else saved.pipeline
 
 
 def read(path: str | Path) -> Saved:
-    """Read the model of a file with everything that was saved beside it."""
+    """Read the model of a file with everything that was saved beside it.
+
+    Examples
+    --------
+    >>> import bursty
+    >>> from bursty import persistence
+    >>> corpus = bursty.Corpus([[3, 0, 1], [0, 4, 0]])
+    >>> path = bursty.save(bursty.families.DCM().fit(corpus), "rain", corpus=corpus)
+    >>> persistence.read(path).corpus
+    <Corpus 2 documents x 3 words, 8 tokens, words have no names>
+    """
     tree = read_tree(path, KIND, stored_classes())
     try:
         if not _KEYS <= tree.keys() <= _KEYS | _LATER:

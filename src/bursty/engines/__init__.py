@@ -33,7 +33,14 @@ __all__ = [
 
 
 def get_engine(engine: Any = "local", n_jobs: int | None = None) -> Engine:
-    """Return the engine of that name; an `Engine` is returned unchanged, and a Dask client becomes a Dask engine."""
+    """Return the engine of that name; an `Engine` is returned unchanged, and a Dask client becomes a Dask engine.
+
+    Examples
+    --------
+    >>> from bursty.engines import get_engine
+    >>> type(get_engine("local", n_jobs=2)).__name__
+    'LocalEngine'
+    """
     if isinstance(engine, Engine):
         return engine
     if engine == "local":

@@ -9,7 +9,14 @@ from bursty.engines.documents import Documents
 
 
 class Engine(ABC):
-    """A place where documents are stored and processed."""
+    """A place where documents are stored and processed.
+
+    Examples
+    --------
+    >>> from bursty.engines import Engine, get_engine
+    >>> isinstance(get_engine("local"), Engine)
+    True
+    """
 
     @abstractmethod
     def place(self, counts: Any) -> Documents:

@@ -52,7 +52,16 @@ class Size:
 
 
 class Documents(ABC):
-    """The documents of a corpus, placed by an engine."""
+    """The documents of a corpus, placed by an engine.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from bursty.engines import Chunk, get_engine
+    >>> documents = get_engine().place(sp.csr_array([[3, 0, 1], [0, 4, 0]]))
+    >>> documents.sum(Chunk.document_frequency)
+    array([1, 1, 1])
+    """
 
     def __init__(self, sizes: Sequence[Size], n_words: int, n_threads: int) -> None:
         self.sizes = list(sizes)

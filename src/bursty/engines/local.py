@@ -28,7 +28,15 @@ _ALIGNED = 8
 
 
 class LocalEngine(Engine):
-    """Process one chunk after the other in this process; inside a chunk, kernels use several threads."""
+    """Process one chunk after the other in this process; inside a chunk, kernels use several threads.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from bursty.engines import LocalEngine
+    >>> LocalEngine(n_jobs=2).place(sp.csr_array([[3, 0, 1], [0, 4, 0]])).n_documents
+    2
+    """
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_threads = threads.resolve(n_jobs)

@@ -25,7 +25,19 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Statistics:
-    """Sums over documents, which can be added and multiplied by a number, field by field."""
+    """Sums over documents, which can be added and multiplied by a number, field by field.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from bursty.engines import Assignment, Chunk
+    >>> from bursty.families import get_family
+    >>> chunk = Chunk(sp.csr_array([[3, 0, 1], [0, 4, 0]]))
+    >>> stats = get_family("multinomial").summarize(chunk, Assignment.single(np.ones(2)))
+    >>> (stats + stats * 0.5).tokens.ravel()
+    array([4.5, 6. , 1.5])
+    """
 
     def __add__(self, other: Self) -> Self:
         return type(self)(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
@@ -72,7 +84,16 @@ def add_columns(table: Array, into: Array) -> Array:
 
 @dataclass(frozen=True)
 class Parameters:
-    """Parameters of K components: arrays whose last axis is the component."""
+    """Parameters of K components: arrays whose last axis is the component.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bursty.families import get_family
+    >>> params = get_family("dcm").from_weights(np.array([[0.5, 1.0], [0.25, 2.0]]))
+    >>> params.n_components, params.s
+    (2, array([0.75, 3.  ]))
+    """
 
     #: Data type of `log_table` (not annotated, so that it is no field).
     log_type = np.float64
@@ -134,6 +155,17 @@ class Family(ABC, Generic[S, P]):
 
     A subclass names its statistics and parameters in its bases: ``class MyFamily(Family[MyStatistics, MyParameters])``.
     The four abstract methods are the mathematics; everything else declares what other code needs to know.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from bursty.engines import Chunk
+    >>> from bursty.families import get_family
+    >>> family = get_family("multinomial")
+    >>> params = family.from_weights(np.array([[3.0, 1.0], [1.0, 1.0]]))
+    >>> family.log_prob(Chunk(sp.csr_array([[2, 0]])), params).round(3)
+    array([[-0.575, -1.386]])
     """
 
     #: Its name in parameters, such as ``family="dcm"``.

@@ -92,6 +92,14 @@ class Burstiness:
     length : mean number of tokens that a document has of the component
     again, again_by_chance : probability that a word which such a document has used once is used again, and what it
         would be without bursts
+
+    Examples
+    --------
+    >>> from bursty import datasets
+    >>> from bursty.families.bursts import burstiness
+    >>> corpus, _ = datasets.make_bursty_mixture(100, 50, 2, random_state=0)
+    >>> print(burstiness(corpus).describe()[0])
+    a word that a document has used once is used again with probability 78%; without bursts it would be 73%
     """
 
     s: Array
@@ -182,6 +190,16 @@ class Repeats:
         The same for a word of the component taken at random among those that a document uses.
     used : ndarray of shape (n_words,)
         How probable it is that a document uses the word at all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bursty.families.bursts import repeat_probabilities
+    >>> repeats = repeat_probabilities(np.array([0.1, 0.1, 5.0]), 20)
+    >>> repeats.bursty.round(2), repeats.plain.round(2)
+    (array([0.54, 0.54, 1.  ]), array([0.17, 0.17, 1.  ]))
+    >>> repeats.burstiest(1, least_used=0.0)
+    array([0])
     """
 
     bursty: Array

@@ -248,6 +248,16 @@ class DCM(UrnEstimator):
         Sum of ``alpha_``: the smaller, the burstier. At most 1e10, where the likelihood has its greatest value at
         infinity (the multinomial limit: words do not repeat more than by chance); at least 1e-10, where every
         document is one word repeated.
+
+    Examples
+    --------
+    >>> from bursty.families import DCM
+    >>> X = [[3, 0, 1], [0, 4, 0], [1, 1, 2]]
+    >>> model = DCM().fit(X)
+    >>> model.alpha_.round(3), round(model.s_, 3)
+    (array([0.879, 0.971, 0.772]), 2.622)
+    >>> model.log_prob(X).round(3)
+    array([-4.208, -2.391, -5.354])
     """
 
     _family = DCMFamily()

@@ -196,6 +196,13 @@ class Dirichlet(FamilyEstimator):
     -----
     The document model that Madsen et al. 2005 describe in section 4 and reject for classification: smoothing makes all
     rare words alike. `DCM` draws the words of a document from such proportions instead.
+
+    Examples
+    --------
+    >>> from bursty.families import Dirichlet
+    >>> model = Dirichlet(smoothing=0.5).fit([[3, 0, 1], [0, 4, 0], [1, 1, 2]])
+    >>> model.alpha_.round(3)
+    array([1.334, 1.413, 1.236])
     """
 
     _family = DirichletFamily()

@@ -143,6 +143,16 @@ class EDCM(UrnEstimator):
     s_ : float
         Sum of ``beta_``: the smaller, the burstier. At most 1e10, where no document repeats a word; at least
         1e-10, where every document is one word repeated.
+
+    Examples
+    --------
+    >>> from bursty.families import EDCM
+    >>> X = [[3, 0, 1], [0, 4, 0], [1, 1, 2]]
+    >>> model = EDCM().fit(X)
+    >>> model.beta_.round(3), round(model.s_, 3)
+    (array([0.293, 0.293, 0.293]), 0.879)
+    >>> round(model.perplexity(X, normalized=True), 3)
+    2.786
     """
 
     _family = EDCMFamily()

@@ -27,7 +27,14 @@ FAMILIES: dict[str, type[FamilyEstimator]] = {}
 
 
 class FamilyEstimator(CountEstimator):
-    """One component of a family, fitted to a corpus."""
+    """One component of a family, fitted to a corpus.
+
+    Examples
+    --------
+    >>> from bursty.families import FAMILIES, FamilyEstimator
+    >>> all(issubclass(estimator, FamilyEstimator) for estimator in FAMILIES.values())
+    True
+    """
 
     _family: ClassVar[Family[Any, Any]]
 
@@ -166,7 +173,14 @@ def _agree_on_columns(item: Any, sizes: dict[str, int], where: str) -> None:
 
 
 def get_family(family: Any) -> Family[Any, Any]:
-    """Return the family of this name, or that of a family estimator such as ``DCM()``."""
+    """Return the family of this name, or that of a family estimator such as ``DCM()``.
+
+    Examples
+    --------
+    >>> from bursty.families import DCM, get_family
+    >>> get_family("dcm").title, get_family(DCM()).has_s
+    ('DCM', True)
+    """
     if isinstance(family, FamilyEstimator):
         return family._own_family()
     if isinstance(family, str) and family in FAMILIES:
@@ -175,7 +189,15 @@ def get_family(family: Any) -> Family[Any, Any]:
 
 
 def family_of(model: Any) -> Family[Any, Any] | None:
-    """Return the family of a model, if it has one: ``family_`` if the fit has chosen it, otherwise ``family``."""
+    """Return the family of a model, if it has one: ``family_`` if the fit has chosen it, otherwise ``family``.
+
+    Examples
+    --------
+    >>> from bursty import BayesClassifier
+    >>> from bursty.families import family_of
+    >>> family_of(BayesClassifier(family="multinomial")).title
+    'multinomial'
+    """
     family = getattr(model, "family_", getattr(model, "family", None))
     return None if family is None else get_family(family)
 

@@ -115,6 +115,16 @@ class Multinomial(FamilyEstimator):
     ----------
     theta_ : ndarray of shape (n_words,)
         Probability of each word.
+
+    Examples
+    --------
+    >>> from bursty.families import Multinomial
+    >>> X = [[3, 0, 1], [0, 4, 0]]
+    >>> model = Multinomial(smoothing=1).fit(X)
+    >>> model.theta_.round(3)
+    array([0.364, 0.455, 0.182])
+    >>> round(model.perplexity(X), 3)
+    2.682
     """
 
     _family = MultinomialFamily()

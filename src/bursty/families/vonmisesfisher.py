@@ -187,6 +187,13 @@ class VonMisesFisher(FamilyEstimator):
         Mean direction.
     kappa_ : float
         Concentration; at most 1e10, where all documents point the same way.
+
+    Examples
+    --------
+    >>> from bursty.families import VonMisesFisher
+    >>> model = VonMisesFisher().fit([[3, 0, 4], [4, 0, 3], [1, 1, 1]])
+    >>> model.mu_.round(3), round(model.kappa_, 2)
+    (array([0.693, 0.202, 0.693]), 20.74)
     """
 
     _family = VonMisesFisherFamily()

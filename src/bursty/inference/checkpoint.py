@@ -41,6 +41,12 @@ class Checkpoint:
         Number of iterations between two checkpoints.
     minutes : float, optional
         Number of minutes between two checkpoints, instead of iterations; written at the end of an iteration.
+
+    Examples
+    --------
+    >>> from bursty import LDA, Checkpoint, datasets
+    >>> corpus, _ = datasets.make_bursty_mixture(60, 30, 2, random_state=0)
+    >>> model = LDA(2, n_iter=10, tol=0, random_state=0, checkpoint=Checkpoint("lda.checkpoint", minutes=5)).fit(corpus)
     """
 
     path: str | Path

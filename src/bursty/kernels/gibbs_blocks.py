@@ -104,11 +104,10 @@ def relabel(documents, topics, alpha, beta, totals, seed, number, start, stop):
     n_topics = len(alpha)
     n_k, blocks = np.empty(n_topics, dtype=np.int64), np.empty(n_topics, dtype=np.int64)
     weights, ratios = np.empty(n_topics), np.empty((LARGEST, n_topics))
-    for i in range(LARGEST):
-        for k in range(n_topics):
-            ratios[i, k] = alpha[k] + i
-            if totals is not None:
-                ratios[i, k] /= totals[k] + i
+    if totals is not None:
+        for i in range(LARGEST):
+            for k in range(n_topics):
+                ratios[i, k] = (alpha[k] + i) / (totals[k] + i)
     for document in range(start, stop):
         key, step = random.stream(seed, number, keys[document])
         begin, end = first[document], first[document + 1]
@@ -123,10 +122,12 @@ def relabel(documents, topics, alpha, beta, totals, seed, number, start, stop):
                 for _ in range(counts[cell]):
                     if topics[token] == own:
                         for k in range(n_topics):
-                            weights[k] *= ratios[i, k] * (row[k] + again)
+                            if totals is None:
+                                weights[k] *= (alpha[k] + i) * row[k]
+                            else:
+                                weights[k] *= ratios[i, k] * (row[k] + again)
                         i += 1
-                        if totals is not None:
-                            again += 1.0
+                        again += 1.0
                         if i % _OFTEN == 0:
                             _rescale(weights)
                     token += 1

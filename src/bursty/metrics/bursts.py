@@ -69,6 +69,12 @@ class CountProbabilities:
         Number of words in each group.
     token_share : dict of str to float
         Fraction of all tokens in each group.
+
+    Examples
+    --------
+    >>> from bursty.metrics import count_probabilities
+    >>> count_probabilities([[3, 0, 1], [1, 0, 1]], max_count=3).counts
+    array([0, 1, 2, 3])
     """
 
     counts: Array

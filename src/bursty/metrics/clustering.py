@@ -75,6 +75,12 @@ def normalized_mutual_information(labels_true: Any, labels_pred: Any, *, method:
     [Yu2010] eq. 18 is the same measure written in document counts. Differs from eq. 18 as printed: the
     logarithm in its numerator lacks the factor d (the number of documents), without which equal partitions
     would not give the 1 that the text states; with it, d cancels and the formula is the one above.
+
+    Examples
+    --------
+    >>> from bursty.metrics import normalized_mutual_information
+    >>> round(normalized_mutual_information([0, 0, 1, 1], [0, 0, 1, 2]), 4)
+    0.8165
     """
     if method not in _MEANS:
         raise ValueError(f"method must be one of {', '.join(map(repr, _MEANS))}, not {method!r}")

@@ -28,6 +28,14 @@ def posterior_similarity(samples: Any) -> Array:
     Returns
     -------
     ndarray of shape (n_documents, n_documents)
+
+    Examples
+    --------
+    >>> from bursty.metrics import posterior_similarity
+    >>> posterior_similarity([[0, 0, 1], [0, 1, 1]])
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0.5],
+           [0. , 0.5, 1. ]])
     """
     draws = _check_samples(samples)
     together = np.zeros((draws.shape[1], draws.shape[1]))
@@ -37,7 +45,14 @@ def posterior_similarity(samples: Any) -> Array:
 
 
 def variation_of_information(labels_a: Any, labels_b: Any) -> float:
-    """Variation of information between two partitions, in nats (Meila 2007)."""
+    """Variation of information between two partitions, in nats (Meila 2007).
+
+    Examples
+    --------
+    >>> from bursty.metrics import variation_of_information
+    >>> round(variation_of_information([0, 0, 1, 1], [0, 0, 0, 0]), 4)
+    0.6931
+    """
     a, b = (_canonical(labels) for labels in _check_samples([labels_a, labels_b]))
     return _distance(a, b, "vi")
 
@@ -57,6 +72,12 @@ def best_partition(samples: Any, loss: str = "vi") -> Array:
     -------
     ndarray of shape (n_documents,)
         Labels from 0, numbered by first appearance.
+
+    Examples
+    --------
+    >>> from bursty.metrics import best_partition
+    >>> best_partition([[0, 0, 1], [0, 0, 1], [0, 1, 2]])
+    array([0, 0, 1], dtype=int32)
     """
     if loss not in ("vi", "binder"):
         raise ValueError(f'loss must be "vi" or "binder", not {loss!r}')
@@ -84,6 +105,14 @@ def r_hat(chains: Any) -> float:
     -------
     float
         1 if nothing ever changes, infinite if the halves are constant but different.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bursty.metrics import r_hat
+    >>> rng = np.random.default_rng(0)
+    >>> bool(r_hat(rng.normal(size=(4, 1000))) < 1.01)
+    True
     """
     halves = _halves(chains)
     within = float(halves.var(axis=1, ddof=1).mean())
@@ -105,6 +134,15 @@ def effective_sample_size(chains: Any) -> float:
     -------
     float
         At most the number of draws, which is returned if nothing ever changes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bursty.metrics import effective_sample_size
+    >>> rng = np.random.default_rng(0)
+    >>> walk = np.cumsum(rng.normal(size=(4, 1000)), axis=1)
+    >>> bool(effective_sample_size(walk) < 100)
+    True
     """
     halves = _halves(chains)
     m, n = halves.shape

@@ -25,6 +25,15 @@ def empirical_likelihood(model: Any, X: Any, *, random_state: Any = None, n_pseu
         Number of pseudo-documents.
     **options
         Passed to the model's method: ``return_error=True`` for standard errors.
+
+    Examples
+    --------
+    >>> from bursty import LDA, datasets
+    >>> from bursty.metrics import empirical_likelihood
+    >>> corpus, _ = datasets.make_bursty_mixture(60, 30, 2, random_state=0)
+    >>> model = LDA(2, n_iter=10, tol=0, random_state=0).fit(corpus.select(range(50)))
+    >>> empirical_likelihood(model, corpus.select(range(50, 60)), random_state=0).shape
+    (10,)
     """
     return _own(model, "empirical_likelihood")(X, random_state=random_state, n_pseudo=n_pseudo, **options)
 
@@ -41,6 +50,15 @@ def left_to_right(model: Any, X: Any, *, random_state: Any = None, n_particles: 
         Number of particles.
     **options
         Passed to the model's method.
+
+    Examples
+    --------
+    >>> from bursty import LDA, datasets
+    >>> from bursty.metrics import left_to_right
+    >>> corpus, _ = datasets.make_bursty_mixture(60, 30, 2, random_state=0)
+    >>> model = LDA(2, n_iter=10, tol=0, random_state=0).fit(corpus.select(range(50)))
+    >>> left_to_right(model, corpus.select(range(50, 60)), random_state=0).shape
+    (10,)
     """
     return _own(model, "left_to_right")(X, random_state=random_state, n_particles=n_particles, **options)
 
@@ -72,6 +90,13 @@ def coherence(topics: Any, X: Any, *, measure: str = "npmi", n_words: int = 10) 
     -------
     ndarray of shape (n_topics,)
         NaN if a top word occurs in no document (for "umass") or a topic has fewer than two words.
+
+    Examples
+    --------
+    >>> from bursty.metrics import coherence
+    >>> topics = [[0.5, 0.4, 0.1, 0.0], [0.0, 0.1, 0.4, 0.5]]
+    >>> coherence(topics, [[1, 2, 0, 0], [2, 1, 0, 0], [0, 0, 3, 1], [0, 0, 1, 1]], n_words=2)
+    array([1., 1.])
     """
     scores = np.asarray(getattr(topics, "components_", topics), dtype=np.float64)
     counts = check_counts(X, integer=False, owner="coherence")
@@ -93,6 +118,12 @@ def diversity(topics: Any, *, n_words: int = 10) -> float:
         Scores of the words, as for `coherence`.
     n_words : int
         Number of top words per topic (Dieng et al. 2020 take 25).
+
+    Examples
+    --------
+    >>> from bursty.metrics import diversity
+    >>> diversity([[0.5, 0.4, 0.1, 0.0], [0.0, 0.5, 0.4, 0.1]], n_words=2)
+    0.75
     """
     scores = np.asarray(getattr(topics, "components_", topics), dtype=np.float64)
     if scores.ndim != 2 or scores.size == 0:
@@ -132,6 +163,13 @@ def match_topics(first: Any, second: Any) -> tuple[Array, Array]:
         The topic of ``second`` matched to each topic of ``first``; -1 if there is none left.
     overlap : ndarray of float
         For each pair, the sum over words of the smaller of the two probabilities, from 0 to 1.
+
+    Examples
+    --------
+    >>> from bursty.metrics import match_topics
+    >>> columns, overlap = match_topics([[0.9, 0.1], [0.2, 0.8]], [[0.1, 0.9], [0.9, 0.1]])
+    >>> columns
+    array([1, 0])
     """
     rows, columns = (np.asarray(getattr(one, "components_", one), dtype=np.float64) for one in (first, second))
     if rows.ndim != 2 or columns.ndim != 2 or rows.shape[1] != columns.shape[1]:

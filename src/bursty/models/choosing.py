@@ -36,6 +36,13 @@ def select_components(
     -------
     Selection
         Scores of each number, other columns, what each rule would choose, and the choice, ``n_components``.
+
+    Examples
+    --------
+    >>> from bursty import datasets, select_components
+    >>> corpus, _ = datasets.make_bursty_mixture(150, 30, 2, random_state=0)
+    >>> select_components(corpus, ks=(1, 2, 3), random_state=0).n_components
+    2
     """
     mixture = Mixture(**parameters)
     return select(mixture, mixture._place(X, reset=True), ks, criterion, cv)

@@ -49,6 +49,14 @@ class LDA(TopicModel):
     components_ : ndarray of shape (n_components, n_words)
         Word probabilities of each topic; rows sum to one.
     (shared attributes)
+
+    Examples
+    --------
+    >>> from bursty import LDA, datasets
+    >>> corpus, _ = datasets.make_bursty_mixture(100, 50, 2, random_state=0)
+    >>> model = LDA(2, random_state=0).fit(corpus)
+    >>> model.components_.shape, model.transform(corpus).shape
+    ((2, 50), (100, 2))
     """
 
     _citation = (

@@ -180,6 +180,14 @@ class DPMFS(ClusterReading):
 
     `predict` asks the fitted partition about each document anew; `labels_` comes from the chain. They may differ for
     documents that stand between clusters.
+
+    Examples
+    --------
+    >>> from bursty import DPMFS, datasets
+    >>> corpus, _ = datasets.make_bursty_mixture(100, 50, 2, random_state=0)
+    >>> model = DPMFS(n_iter=20, burn_in=10, random_state=0).fit(corpus)
+    >>> model.labels_.shape, model.discriminative_.shape
+    ((100,), (50,))
     """
 
     #: The paper that introduced the model, for reports.
