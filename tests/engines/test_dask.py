@@ -30,6 +30,7 @@ from bursty.inference import starts
 
 distributed = pytest.importorskip("distributed")
 engine = importlib.import_module("bursty.engines.dask")
+tasks = importlib.import_module("bursty.engines.dask_tasks")
 dask_collections = importlib.import_module("bursty.engines.dask_collections")
 
 # Python and Dask warn about their own doings when clusters come and go.
@@ -132,10 +133,10 @@ def test_shards_are_opened_by_the_workers(client, corpus, tmp_path):
 
 def test_shards_travel_as_names(corpus, tmp_path):
     sharded = write_shards(tmp_path / "corpus", corpus)
-    opened = engine.OpenShards(str(sharded.path), 1, 3)
+    opened = tasks.OpenShards(str(sharded.path), 1, 3)
     sent = pickle.dumps(opened)
     assert len(sent) < 1_000
-    assert engine.sizeof(opened) < 1_000
+    assert tasks.sizeof(opened) < 1_000
     arrived = pickle.loads(sent)
     assert len(arrived) == 2
     for chunk, other in zip(opened, arrived, strict=True):
@@ -144,11 +145,11 @@ def test_shards_travel_as_names(corpus, tmp_path):
 
 def test_dask_knows_how_large_our_things_are(corpus):
     counts = corpus.counts
-    assert engine.sizeof([chunks.Chunk(counts)]) >= counts.data.nbytes + counts.indices.nbytes
-    added = engine.TreeSum()
+    assert tasks.sizeof([chunks.Chunk(counts)]) >= counts.data.nbytes + counts.indices.nbytes
+    added = tasks.TreeSum()
     added.add(chunks.Levels(np.arange(5), np.arange(5), np.ones((5, 1_000)), 5))
-    assert engine.sizeof(added) >= 40_000
-    assert engine._bytes_of({"params": replace(added._branches[0][1], n_items=6)}) >= 40_000
+    assert tasks.sizeof(added) >= 40_000
+    assert tasks.bytes_of({"params": replace(added._branches[0][1], n_items=6)}) >= 40_000
 
 
 @pytest.mark.parametrize("rows", [150, 40, 33, 7])

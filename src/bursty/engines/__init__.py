@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bursty.engines.base import Engine
-from bursty.engines.chunks import Assignment, Chunk, Levels, Resp, cut, weighted, with_trace
-from bursty.engines.documents import Column, Documents, has_versions, total
+from bursty.engines.chunks import Assignment, Chunk, Resp, cut, weighted, with_trace
+from bursty.engines.documents import Column, Documents, Engine, has_versions, total
+from bursty.engines.levels import Levels
 from bursty.engines.local import LocalEngine
 
 __all__ = [

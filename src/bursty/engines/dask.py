@@ -15,24 +15,22 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from dask.sizeof import sizeof
 from distributed import CancelledError, Client, Future, get_client, wait
 from distributed import TimeoutError as DaskTimeout
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from bursty.corpus.shards import ShardedCorpus
-from bursty.engines.allocator import keep_freed_memory
-from bursty.engines.base import Engine
-from bursty.engines.chunks import Chunk, cut
+from bursty.engines import dask_tasks as jobs
+from bursty.engines.chunks import cut
 from bursty.engines.dask_collections import Task, cut_collection
-from bursty.engines.documents import Column, Documents, Size, TreeSum
+from bursty.engines.documents import Column, Documents, Engine, Size
 from bursty.kernels import threads
 from bursty.validation import Collection
 
@@ -73,7 +71,7 @@ class DaskEngine(Engine):
             if isinstance(counts, ShardedCorpus):
                 sizes = [Size(shard.documents, shard.cells, shard.empty) for shard in counts.shards]
                 shares, path = _shares(self.client, sizes), str(counts.path.resolve())
-                placed = [_run(self.client, share, OpenShards, path, share.start, share.stop) for share in shares]
+                placed = [_run(self.client, share, jobs.OpenShards, path, share.start, share.stop) for share in shares]
             else:
                 tasks, sizes = self._cut(counts)
                 shares = _shares(self.client, sizes)
@@ -87,7 +85,7 @@ class DaskEngine(Engine):
         if isinstance(counts, Collection):
             return cut_collection(self.client, counts)
         chunks = list(cut(counts))
-        return [(_itself, chunk) for chunk in chunks], [Size.of(chunk) for chunk in chunks]
+        return [(jobs.identity, chunk) for chunk in chunks], [Size.of(chunk) for chunk in chunks]
 
 
 @dataclass(frozen=True)
@@ -123,26 +121,26 @@ class DaskDocuments(Documents):
     def map(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Iterator[Any]:
         """All shares are submitted before the first result is returned."""
         with _named_losses(self.client):
-            results = self._submit(_mapped, function, columns, shared)[::-1]
+            results = self._submit(jobs.map_chunks, function, columns, shared)[::-1]
             while results:
                 yield from _result(self.client, results.pop())
 
     def sum(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
         """Added on the workers, in the order of `total`; only one sum is sent."""
         with _named_losses(self.client):
-            return _result(self.client, self._added(self._submit(_summed, function, columns, shared)))
+            return _result(self.client, self._added(self._submit(jobs.sum_chunks, function, columns, shared)))
 
     def keep(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Column:
         """Return futures of the results."""
         with _named_losses(self.client):
-            kept = self._submit(_mapped, function, columns, shared)
+            kept = self._submit(jobs.map_chunks, function, columns, shared)
             _finish(self.client, kept)
             return self._shortened(kept, shared)
 
     def keep_and_sum(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> tuple[Column, Any]:
         """The pairs are split on the workers."""
         with _named_losses(self.client):
-            pairs = self._submit(_mapped_and_summed, function, columns, shared)
+            pairs = self._submit(jobs.map_and_sum_chunks, function, columns, shared)
             kept, sums = (
                 [self._run(i, operator.getitem, pair, part) for i, pair in enumerate(pairs)] for part in (0, 1)
             )
@@ -155,14 +153,19 @@ class DaskDocuments(Documents):
         number = next(i for i, share in enumerate(self.shares) if chunk < share.stop)
         place = chunk - self.shares[number].start
         with _named_losses(self.client):
-            return _result(self.client, self._run(number, _at, function, shared, place, *self._items(number, columns)))
+            return _result(
+                self.client,
+                self._run(number, jobs.apply_to_chunk, function, shared, place, *self._items(number, columns)),
+            )
 
     def select(self, mask: Array) -> Documents:
         """The rows are selected on the workers."""
         masks = Documents.split(self, mask)
         with _named_losses(self.client):
-            parts = [self._run(i, _selected, self.chunks[i], masks[s.slice]) for i, s in enumerate(self.shares)]
-            sizes = [_result(self.client, size) for size in [self._run(i, _sizes, p) for i, p in enumerate(parts)]]
+            parts = [self._run(i, jobs.select_rows, self.chunks[i], masks[s.slice]) for i, s in enumerate(self.shares)]
+            sizes = [
+                _result(self.client, size) for size in [self._run(i, jobs.sizes_of, p) for i, p in enumerate(parts)]
+            ]
         chosen: list[Future] = []
         shares: list[Share] = []
         for part, share, own in zip(parts, self.shares, sizes, strict=True):
@@ -181,7 +184,7 @@ class DaskDocuments(Documents):
         self, task: Callable[..., Any], function: Callable[..., Any], columns: Sequence[Column], shared: dict[str, Any]
     ) -> list[Future]:
         """Shared arguments are one task, on which the task of each share depends: they are sent to a worker once."""
-        common = self._run(0, _itself, shared)
+        common = self._run(0, jobs.identity, shared)
         return [
             self._run(i, task, function, common, (share.start, len(self.sizes)), *self._items(i, columns))
             for i, share in enumerate(self.shares)
@@ -201,128 +204,20 @@ class DaskDocuments(Documents):
         reach = 1
         while len(sums) > 2:
             pairs = [sums[i : i + 2] for i in range(0, len(sums), 2)]
-            sums = [self._run(2 * i * reach, _joined, *pair) for i, pair in enumerate(pairs)]
+            sums = [self._run(2 * i * reach, jobs.join_sums, *pair) for i, pair in enumerate(pairs)]
             reach *= 2
-        return self._run(0, _value, *sums)
+        return self._run(0, jobs.value_of_sums, *sums)
 
     def _shortened(self, kept: list[Future], shared: dict[str, Any]) -> Kept:
         self._generations += 1
-        self._retained += _bytes_of(shared)
+        self._retained += jobs.bytes_of(shared)
         if self._generations < GENERATIONS and self._retained < RETAINED:
             return Kept(kept)
         self._generations, self._retained = 0, 0
         return self._sent(self.client.gather(kept))
 
     def _sent(self, parts: Sequence[Any]) -> Kept:
-        return Kept(self._run(i, _itself, part) for i, part in enumerate(parts))
-
-
-# Tasks of workers --------------------------------------------------------------------------------------------
-
-
-def _results(
-    function: Callable[..., Any], shared: dict[str, Any], chunks: Sequence[Chunk], *columns: Sequence[Any]
-) -> Iterator[Any]:
-    """One thread per task: Dask runs as many tasks at once as it has threads."""
-    keep_freed_memory()
-    for items in zip(chunks, *columns, strict=True):
-        with threads.using(1):
-            result = function(*items, **shared)
-        yield result
-
-
-def _mapped(function: Callable[..., Any], shared: dict[str, Any], where: tuple[int, int], *items: Any) -> list[Any]:
-    return list(_results(function, shared, *items))
-
-
-def _summed(function: Callable[..., Any], shared: dict[str, Any], where: tuple[int, int], *items: Any) -> TreeSum:
-    """``where`` is the number of the first chunk, and the number of all chunks."""
-    added = TreeSum(*where)
-    for result in _results(function, shared, *items):
-        added.add(result)
-    return added
-
-
-def _mapped_and_summed(
-    function: Callable[..., Any], shared: dict[str, Any], where: tuple[int, int], *items: Any
-) -> tuple[list[Any], TreeSum]:
-    kept, added = [], TreeSum(*where)
-    for result, addend in _results(function, shared, *items):
-        kept.append(result)
-        added.add(addend)
-    return kept, added
-
-
-def _at(function: Callable[..., Any], shared: dict[str, Any], place: int, *items: Any) -> Any:
-    return next(_results(function, shared, *([column[place]] for column in items)))
-
-
-def _selected(chunks: Sequence[Chunk], masks: Sequence[Array]) -> list[Chunk]:
-    parts = zip(chunks, masks, strict=True)
-    return [Chunk(chunk.counts[np.flatnonzero(rows)]) for chunk, rows in parts if rows.any()]
-
-
-def _sizes(chunks: Sequence[Chunk]) -> list[Size]:
-    return [Size.of(chunk) for chunk in chunks]
-
-
-def _joined(*sums: TreeSum) -> TreeSum:
-    """Join into a new sum: results of tasks must not change."""
-    added = TreeSum(sums[0].first, sums[0].n_chunks)
-    for part in sums:
-        added.join(part)
-    return added
-
-
-def _value(*sums: TreeSum) -> Any:
-    return _joined(*sums).value
-
-
-def _itself(value: Any) -> Any:
-    return value
-
-
-def _together(*chunks: Chunk) -> list[Chunk]:
-    return list(chunks)
-
-
-class OpenShards(list[Chunk]):
-    """Shards of a folder, mapped into memory; only their names are sent, and the receiver opens them."""
-
-    def __init__(self, path: str, start: int, stop: int) -> None:
-        corpus = ShardedCorpus(path)
-        super().__init__(Chunk.from_orders(*corpus.orders(number)) for number in range(start, stop))
-        self.names = path, start, stop
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self.names
-
-
-# Dask asks for sizes to estimate the cost of moving data; without these it would take our classes to be empty.
-
-
-@sizeof.register(Chunk)
-def _bytes_of_chunk(chunk: Chunk) -> int:
-    return int(chunk.indptr.nbytes + chunk.indices.nbytes + chunk.values.nbytes)
-
-
-@sizeof.register(OpenShards)
-def _bytes_of_names(shards: OpenShards) -> int:
-    return sizeof(shards.names)
-
-
-@sizeof.register(TreeSum)
-def _bytes_of_sum(added: TreeSum) -> int:
-    return _bytes_of(vars(added))
-
-
-def _bytes_of(value: Any) -> int:
-    """Total size of the arrays in containers and dataclasses."""
-    if is_dataclass(value) or isinstance(value, dict):
-        return _bytes_of(list((value if isinstance(value, dict) else vars(value)).values()))
-    if isinstance(value, list | tuple):
-        return sum(_bytes_of(item) for item in value)
-    return sizeof(value)
+        return Kept(self._run(i, jobs.identity, part) for i, part in enumerate(parts))
 
 
 def _run(client: Client, share: Share, function: Callable[..., Any], *args: Any) -> Future:
@@ -335,7 +230,7 @@ def _run(client: Client, share: Share, function: Callable[..., Any], *args: Any)
 
 def _placed(client: Client, share: Share, tasks: Sequence[Task]) -> Future:
     """The chunks of a share, from their tasks."""
-    return _run(client, share, _together, *(_run(client, share, *task) for task in tasks))
+    return _run(client, share, jobs.as_list, *(_run(client, share, *task) for task in tasks))
 
 
 def _shares(client: Client, sizes: Sequence[Size]) -> list[Share]:

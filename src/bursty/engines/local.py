@@ -14,10 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.corpus.shards import ShardedCorpus
-from bursty.engines.base import Engine
 from bursty.engines.chunks import Chunk, cut
 from bursty.engines.dense import cut_rows
-from bursty.engines.documents import Column, Documents, Size, total
+from bursty.engines.documents import Column, Documents, Engine, Size, total
 from bursty.kernels import threads
 from bursty.validation import Collection
 

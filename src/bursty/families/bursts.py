@@ -1,13 +1,13 @@
-"""Burstiness that can be read: is there any, how sure is s, and what does it mean for a word that has been used once.
+"""Burstiness in words: is there any, how certain is s, and what does it mean for a word that has been used once?
 
 **Is there any?** Given how often each word occurs in all documents together, N_w, and how long the documents are, a
 component without bursts has its tokens in random order. The score of 1 / s at 0 then depends on the data through
 
     C = sum_w c_w / N_w,    c_w = sum_d x_dw (x_dw - 1) / 2
 
-pairs of equal tokens in the same document, and mean and variance of C over all orders are known exactly: two tokens
-are in the same document with probability rho_2, three with rho_3, two and two others with rho_22. So ``z`` needs no
-simulation, and is not biased by proportions fitted to the same counts, as the likelihood ratio is.
+the pairs of equal tokens in the same document. The mean and variance of C over all orders are known exactly: two tokens
+are in the same document with probability rho_2, three with rho_3, two and two others with rho_22. Therefore ``z`` needs
+no simulation, and unlike the likelihood ratio it is not biased by proportions that are fitted to the same counts.
 
 **What does it mean?** In a document of n tokens word w is beta-binomial (n, alpha_w, s - alpha_w); without bursts it
 would be binomial (n, alpha_w / s). `repeat_probabilities` compares the two for a word that occurs: is it used again?
@@ -35,9 +35,9 @@ Array = np.ndarray[Any, Any]
 
 
 def burst_test(types: Array, repeats: Levels, lengths: Levels) -> tuple[Array, Array]:
-    """z and one-sided p-value of each component, from the statistics of a DCM; NaN where nothing could be repeated.
+    """z and one-sided p-value of each component, from the statistics of a DCM; NaN if nothing could be repeated.
 
-    Weights of documents need not be whole; the test is exact in its first two moments where they are.
+    The first two moments are exact if the weights of documents are integers.
     """
     tokens, pairs = types.copy(), np.zeros_like(types)
     values = repeats.values[:, None].astype(np.float64)
@@ -85,13 +85,19 @@ class Burstiness:
 
     Attributes
     ----------
-    s : total weight of the urn, with the prior of `bursty.families.priors`: the smaller, the burstier
-    low, high : limits of a 95% interval for s
-    at_limit : whether maximum likelihood has no finite s
-    z, p_value : of `burst_test`, one-sided; NaN where no word could be repeated
-    length : mean number of tokens that a document has of the component
-    again, again_by_chance : probability that a word which such a document has used once is used again, and what it
-        would be without bursts
+    s : ndarray
+        Total weight of the urn, with the prior of `bursty.families.priors`; the smaller, the burstier.
+    low, high : ndarray
+        Limits of a 95% interval for s.
+    at_limit : ndarray of bool
+        Whether maximum likelihood has no finite s.
+    z, p_value : ndarray
+        One-sided test for bursts; NaN if no word could be repeated.
+    length : ndarray
+        Mean number of tokens of the component per document.
+    again, again_by_chance : ndarray
+        Probability that a word which a document of this length has used once is used again, and what it would be
+        without bursts.
 
     Examples
     --------
@@ -113,7 +119,7 @@ class Burstiness:
     again_by_chance: Array
 
     def describe(self) -> list[str]:
-        """A sentence for each component."""
+        """One sentence per component."""
         return [
             f"a word that a document has used once is used again with probability {again:.0%}; without bursts it would "
             f"be {plain:.0%}"
@@ -122,14 +128,19 @@ class Burstiness:
 
 
 def burstiness(X: Any, labels: Any = None) -> Burstiness:
-    """How bursty documents are, all together or group by group.
+    """Measure how bursty documents are, all together or per group.
 
     Parameters
     ----------
     X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
-        Counts.
+        Counts of words.
     labels : array-like of shape (n_documents,), optional
-        The component of each document: 0, 1, ..., and -1 for documents to be left out, such as ``Mixture.labels_``.
+        The group of each document: 0, 1, ..., such as ``Mixture.labels_``; -1 leaves a document out.
+
+    Returns
+    -------
+    Burstiness
+        One entry per group.
 
     Examples
     --------
@@ -143,7 +154,7 @@ def burstiness(X: Any, labels: Any = None) -> Burstiness:
     counts = check_counts(X, owner="burstiness")
     groups = np.zeros(counts.shape[0], dtype=np.int32) if labels is None else np.asarray(labels)
     if groups.shape != (counts.shape[0],) or groups.dtype.kind not in "iu":
-        raise ValueError(f"labels must be one whole number per document ({counts.shape[0]}), not {labels!r}")
+        raise ValueError(f"labels must be one integer per document ({counts.shape[0]}), not {labels!r}")
     kept = groups >= 0
     if not kept.any() or counts[kept].nnz == 0:
         raise ValueError("there are no words to be bursty: every document is empty or left out")
@@ -155,7 +166,7 @@ def burstiness(X: Any, labels: Any = None) -> Burstiness:
 
 
 def burstiness_of_pairs(words: Levels, lengths: Levels, n_components: int) -> Burstiness:
-    """The same from documents by (pair of word and component, tokens of it), as topic models have them."""
+    """The same for topic models, from documents by (pair of word and component, number of tokens)."""
     urns = PairUrns(words, n_components)
     heads, weights, values = urns.first[:-1], words.weights[:, 0], words.values.astype(np.float64)
     pairs = np.add.reduceat(values * (values - 1.0) / 2.0 * weights, heads) if len(heads) else urns.types
@@ -165,7 +176,7 @@ def burstiness_of_pairs(words: Levels, lengths: Levels, n_components: int) -> Bu
 
 
 def read_bursts(solution: Solution, at_most: Array, test: tuple[Array, Array], lengths: Levels) -> Burstiness:
-    """Put together what is known of components; ``at_most`` is their s of greatest likelihood."""
+    """Collect the results; ``at_most`` is s by maximum likelihood."""
     documents = ((lengths.values > 0)[:, None] * lengths.weights).sum(axis=0)
     tokens = lengths.values @ lengths.weights
     length = np.divide(tokens, documents, out=np.zeros_like(tokens), where=documents > 0)
@@ -180,16 +191,16 @@ def read_bursts(solution: Solution, at_most: Array, test: tuple[Array, Array], l
 
 @dataclass(frozen=True)
 class Repeats:
-    """How probable it is that a word which a document has used once is used again.
+    """Probability that a word which a document has used once is used again.
 
     Attributes
     ----------
     bursty, plain : ndarray of shape (n_words,)
-        For each word, with bursts and without; NaN where it cannot occur.
+        Per word, with and without bursts; NaN if it cannot occur.
     mean_bursty, mean_plain : float
-        The same for a word of the component taken at random among those that a document uses.
+        The same for a random word among those that a document uses.
     used : ndarray of shape (n_words,)
-        How probable it is that a document uses the word at all.
+        Probability that a document uses the word at all.
 
     Examples
     --------
@@ -215,21 +226,21 @@ class Repeats:
         )
 
     def burstiest(self, n_words: int = 5, *, least_used: float = 0.05) -> Array:
-        """The words with the most repeats beyond chance, among those that documents use often enough."""
+        """Indices of the words with the most repeats beyond chance, among those that are used often enough."""
         gain = np.where(self.used >= least_used, self.bursty - self.plain, -np.inf)
         order = np.argsort(-gain, kind="stable")[:n_words]
         return order[np.isfinite(gain[order])]
 
 
 def repeat_probabilities(alpha: Array, length: int) -> Repeats:
-    """Repeats in a document of this many tokens, from the urn of a component.
+    """Probabilities of repeats in a document of this length, from the urn of a component.
 
     Parameters
     ----------
     alpha : array of shape (n_words,)
         Weights of the words in the urn, such as ``DCM.alpha_`` or a row of ``DCMLDA.beta_``.
     length : int
-        Tokens that the document has of this component, 2 at least.
+        Number of tokens of the component in the document, at least 2.
 
     Examples
     --------
@@ -240,7 +251,7 @@ def repeat_probabilities(alpha: Array, length: int) -> Repeats:
     """
     alpha = np.asarray(alpha, dtype=np.float64)
     if alpha.ndim != 1 or not np.all(np.isfinite(alpha)) or np.any(alpha < 0) or not alpha.any():
-        raise ValueError("alpha must be the weights of the words: finite, zero or more, and not all zero")
+        raise ValueError("alpha must have the weights of the words: finite, non-negative, and not all zero")
     if not length >= 2:
         raise ValueError(f"length must be at least 2, since a document of one token repeats nothing, not {length!r}")
     s, n = float(alpha.sum()), int(length)
@@ -250,7 +261,7 @@ def repeat_probabilities(alpha: Array, length: int) -> Repeats:
     once = n * a / (s + n - 1.0) * np.exp(_log_none(a, s, n - 1))
     log_plain = n * np.log1p(-a / s)
     plain_once = n * a / s * np.exp(log_plain * ((n - 1.0) / n))
-    # A word that is all there is, is used again for certain; one that cannot occur is not used.
+    # The only word of an urn is certainly used again; a word that cannot occur is never used.
     sure = (alpha >= s).astype(np.float64)
     used, plain_used = np.where(known, -np.expm1(log_never), sure), np.where(known, -np.expm1(log_plain), sure)
     again = np.where(known, np.maximum(used - once, 0.0), sure)

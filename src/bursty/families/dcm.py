@@ -1,7 +1,7 @@
-"""The Dirichlet compound multinomial: each document draws its own word probabilities, then its words.
+"""The Dirichlet compound multinomial (DCM): each document draws its own word probabilities, then its words.
 
-Equivalently a Polya urn: a word drawn goes back with one more of its kind, so that it is likely to come again. Of one
-sequence of words ([Madsen2005] eq. 2, [Elkan2006] eq. 1)
+Equivalently, a Polya urn: a word that is drawn is returned together with another copy of it, so that it is likely to be
+drawn again. For one sequence of words ([Madsen2005] eq. 2, [Elkan2006] eq. 1)
 
     log p(x) = log Gamma(s) - log Gamma(s + n) + sum_w (log Gamma(x_w + alpha_w) - log Gamma(alpha_w)),
     s = sum_w alpha_w
@@ -9,9 +9,9 @@ sequence of words ([Madsen2005] eq. 2, [Elkan2006] eq. 1)
 | symbol | name | shape |
 |---|---|---|
 | alpha | weight of a word in the urn at the start | W x K |
-| s | sum of alpha: small is bursty | K |
+| s | sum of alpha; the smaller, the burstier | K |
 | T | weight of the documents that have the word (statistics) | W x K |
-| H | weight of the documents with each number of repeats (statistics) | levels x K |
+| H | weight of the documents with each number of repeats of the word (statistics) | levels x K |
 | L | weight of the documents of each length (statistics) | lengths x K |
 | lambda | slope that all words share at the maximum | K |
 """
@@ -38,10 +38,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class DCMStatistics(Statistics):
-    """The EDCM's statistics, and how often the words are repeated.
-
-    Documents that have each word (W x K), documents with each number of repeats, documents of each length.
-    """
+    """Weights of the documents that have each word (W x K), with each number of repeats, and of each length."""
 
     types: Array
     repeats: Levels
@@ -56,7 +53,7 @@ class DCMParameters(UrnParameters):
 
 
 class DCMFamily(UrnFamily[DCMStatistics, DCMParameters]):
-    """Exact, and nearly as cheap as its approximation."""
+    """The exact distribution, which costs little more than its approximation, the EDCM."""
 
     name = "dcm"
     has_evidence = True
@@ -78,18 +75,18 @@ class DCMFamily(UrnFamily[DCMStatistics, DCMParameters]):
         return maximise_urns(stats.types, stats.repeats, stats.lengths, None if start is None else start.alpha)
 
     def totals(self, stats: DCMStatistics) -> Array:
-        """s of each component, from the words that it has."""
+        """s of each component, computed from the words that occur in it."""
         if self.prior is None:
             return self.update(stats).s
         pairs = _pairs(stats.types, stats.repeats)
         return solve_with_prior(PairUrns(pairs, stats.types.shape[1]), stats.lengths, self.prior).s
 
     def solve(self, stats: DCMStatistics, prior: UrnPrior, start: Array | None = None) -> Solution:
-        """Parameters with this prior, and how sure s is."""
+        """Weights given this prior, and the standard error of log s."""
         return solve_with_prior(_WordUrns(stats.types, stats.repeats), stats.lengths, prior, start)
 
     def effective_counts(self, stats: DCMStatistics, params: DCMParameters) -> Array:
-        """Draws that were not copies of earlier ones: ``sum_j T_j alpha / (alpha + j)``, the tables of a restaurant."""
+        """Expected number of draws that are not copies of earlier ones: ``sum_j T_j alpha / (alpha + j)``."""
         alpha = np.ascontiguousarray(np.broadcast_to(params.alpha, stats.types.shape))
         draws = np.empty_like(stats.types)
         cost = stats.repeats.first * np.int64(draws.shape[1])
@@ -98,7 +95,7 @@ class DCMFamily(UrnFamily[DCMStatistics, DCMParameters]):
         return draws
 
     def log_prob(self, chunk: Chunk, params: DCMParameters) -> Array:
-        """First occurrences as the EDCM has them; repeats from an urn that holds one more of the word."""
+        """First occurrences as in the EDCM; repeats from an urn with one more copy of the word."""
         log_prob = chunk.words(params.log_table)
         repeats = chunk.without_first
         log_prob += repeats.levels(
@@ -121,7 +118,7 @@ class DCMFamily(UrnFamily[DCMStatistics, DCMParameters]):
         return chunk.words(weighted_logs(table, trust)) + repeats.levels(logs)
 
     def sample(self, params: DCMParameters, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
-        """Run the urn."""
+        """Draw the words from the urn, one by one."""
         cumulative = np.cumsum(params.alpha[:, 0])
         n_tokens = int(lengths.sum())
         words = np.empty(n_tokens, dtype=np.int64)
@@ -130,7 +127,7 @@ class DCMFamily(UrnFamily[DCMStatistics, DCMParameters]):
 
 
 def _pairs(types: Array, repeats: Levels) -> Levels:
-    """Documents by (word and component, count of the word), of those that occur: as `PairUrns` takes them."""
+    """Weights of the documents by (pair of word and component, count of the word), for `PairUrns`."""
     n_components = types.shape[1]
     once = types.copy()
     np.add.at(once, repeats.items, -repeats.weights)
@@ -144,7 +141,7 @@ def _pairs(types: Array, repeats: Levels) -> Levels:
 
 
 def maximise_alpha(levels: Levels, lengths: Levels, start: Array | None = None) -> Array:
-    """`maximise_urns` for the weights of levels (item, count), counts from 1 on."""
+    """`maximise_urns` for weights of levels (item, count) with counts of 1 or more."""
     types = np.zeros((levels.n_items, levels.weights.shape[1]))
     np.add.at(types, levels.items, levels.weights)
     more = levels.values > 1
@@ -153,15 +150,14 @@ def maximise_alpha(levels: Levels, lengths: Levels, start: Array | None = None) 
 
 
 def maximise_urns(types: Array, repeats: Levels, lengths: Levels, start: Array | None = None) -> Array:
-    """The alpha of greatest likelihood, W x K, for the weights of first occurrences, repeats and lengths."""
+    """The alpha that maximises the likelihood, W x K, given the weights of first occurrences, repeats and lengths."""
     return solve_urns(_WordUrns(types, repeats), lengths, start)
 
 
 class _WordUrns(Draws):
     """The equations ``g_w(alpha) = lambda`` of all words and components.
 
-    Where a component never repeats a word, alpha is types / lambda: only the other pairs (word, component) are worked
-    on.
+    If a component never repeats a word, alpha is types / lambda; only the other pairs (word, component) are solved.
     """
 
     def __init__(self, types: Array, repeats: Levels) -> None:
@@ -179,7 +175,7 @@ class _WordUrns(Draws):
         return gather.column_sums(alpha)
 
     def set_first(self, first: Array, unseen: Array | float = 0.0) -> None:
-        """Put these (W x K, unseen words among them) in the place of the types."""
+        """Replace the weights of first occurrences (W x K, which includes unseen words)."""
         self.first = first
         self.pair_first, self.components, self.single = maximise.repeated_pairs(self.repeats.first, first, self.tails)
 
@@ -193,7 +189,7 @@ class _WordUrns(Draws):
         return results
 
     def start(self, scale: Array, alpha: Array | None) -> None:
-        """Where to start from: ``alpha``, or else the types times a scale for each component."""
+        """Start from ``alpha``, or from the types times a scale per component."""
         begin = (self.types, scale) if alpha is None else (alpha, np.ones_like(scale))
         self._alpha, self._slope = np.empty(len(self.components)), np.zeros(len(self.components))
         threads.run(maximise.pick_pairs, self.pair_first, self.pair_first, self.components, *begin, self._alpha)
@@ -215,7 +211,7 @@ class _WordUrns(Draws):
         return result
 
     def set_limits(self, alpha: Array, no_repeat: Array, one_word: Array) -> None:
-        """Where s has no finite maximum: the multinomial's proportions at S_MAX, the first words' at S_MIN."""
+        """Set components without a finite maximum: proportions of the tokens at S_MAX, of the types at S_MIN."""
         tokens = self.types.copy()
         np.add.at(tokens, self.repeats.items, self.repeats.values[:, None] * self.repeats.weights)
         for at_limit, weights, s in ((no_repeat, tokens, S_MAX), (one_word, self.types, S_MIN)):
@@ -230,24 +226,24 @@ class DCM(UrnEstimator):
     Parameters
     ----------
     smoothing : float, default 0
-        This times the smallest non-zero parameter is added to every parameter (0.01 in Madsen et al. 2005). Without
-        it a document with a word never seen in fitting has probability 0.
+        Multiple of the smallest non-zero parameter that is added to every parameter (0.01 in Madsen et al. 2005). With
+        0, a document with a word that was not seen in fitting has probability 0.
     prior : {None, "auto"}, default None
-        None is maximum likelihood, as in the papers. "auto" corrects ``s_`` for the proportions of the words being
-        fitted to the same documents, keeps it from its limits, and gives words not seen a share.
-    engine : {"local", "dask"}, Dask client or Engine
-        Where chunks of documents run.
+        None is maximum likelihood, as in the papers. "auto" corrects the bias of ``s_`` that comes from fitting the
+        proportions of the words to the same documents, keeps it away from its limits, and gives unseen words a share.
+    engine : {"local", "dask"}, Dask client or Engine, default "local"
+        Execution engine.
     n_jobs : int, optional
-        Threads; None means all cores. The result does not depend on it.
+        Number of threads; None means all cores. The result does not depend on it.
 
     Attributes
     ----------
     alpha_ : ndarray of shape (n_words,)
-        Weight of each word in the urn.
+        Initial weight of each word in the urn.
     s_ : float
-        Sum of ``alpha_``: the smaller, the burstier. At most 1e10, where the likelihood has its greatest value at
-        infinity (the multinomial limit: words do not repeat more than by chance); at least 1e-10, where every
-        document is one word repeated.
+        Sum of ``alpha_``; the smaller, the burstier. It is 1e10 if the likelihood is largest at infinity (the
+        multinomial limit: words are not repeated more often than by chance), and 1e-10 if every document is one word
+        repeated.
 
     Examples
     --------

@@ -1,20 +1,21 @@
 """The Dirichlet on scaled documents: a document is its proportions of words, which vary from document to document.
 
-Proportions must not be zero, so that counts are smoothed before they are scaled ([Madsen2005] section 4, which says why
-that is no good for classification: it is the smoothing that speaks for the words a document does not have):
+Proportions must not be zero, so that counts are smoothed before they are scaled. ([Madsen2005] section 4 explains why
+that is no good for classification: smoothing decides about the words that a document does not have.)
 
     p_w = (x_w + epsilon) / (n + W epsilon)
     log f(p) = log Gamma(s) - sum_w log Gamma(alpha_w) + sum_w (alpha_w - 1) log p_w,        s = sum_w alpha_w
 
-A density on the simplex, not a probability of words: it has no perplexity, and its log-densities compare only with each
-other, for one epsilon. The log-proportion of an absent word is ``-log(W + n / epsilon)``, that of a word present is
-greater by ``log(1 + x_w / epsilon)``: sums over all words are sums over the words present and a term of the length. An
-empty document has no proportions: its log-density is 0 in every component and in fitting it weighs nothing.
+This is a density on the simplex, not a probability of words: it has no perplexity, and log-densities can only be
+compared with each other, for the same epsilon. The log-proportion of an absent word is ``-log(W + n / epsilon)``, that
+of a word present is greater by ``log(1 + x_w / epsilon)``: sums over all words are sums over the words present and a
+term of the length. An empty document has no proportions: its log-density is 0 in every component and in fitting it
+weighs nothing.
 
 | symbol | name | shape |
 |---|---|---|
 | alpha | exponents of the proportions, plus 1 | W x K |
-| s | sum of alpha: the larger, the more alike the documents | K |
+| s | sum of alpha; the larger, the more similar the documents | K |
 | G | weighted sum of log(1 + x / epsilon) (statistics) | W x K |
 | N | weighted sum of log(W + n / epsilon) (statistics) | K |
 """
@@ -35,10 +36,10 @@ from bursty.kernels import gather
 
 Array = np.ndarray[Any, Any]
 
-#: Where all documents have the same proportions s has no finite maximum and stops here.
+#: If all documents have the same proportions, s has no finite maximum and stops here.
 S_MAX = 1e10
 _MAX_STEPS = 100
-# A step of psi(s) below this is the last.
+# The iteration ends with a step of psi(s) below this.
 _NEAR = 1e-13
 
 
@@ -65,7 +66,7 @@ class DirichletParameters(Parameters):
 
 @dataclass(frozen=True)
 class DirichletFamily(Family[DirichletStatistics, DirichletParameters]):
-    """Takes any non-negative numbers; ``epsilon`` is added to each before the document is scaled."""
+    """Accepts any non-negative numbers; ``epsilon`` is added to each before the document is scaled."""
 
     epsilon: float = 1.0
 
@@ -81,7 +82,7 @@ class DirichletFamily(Family[DirichletStatistics, DirichletParameters]):
     smooths = False
 
     def summarize(self, chunk: Chunk, resp: Resp) -> DirichletStatistics:
-        """Add up the logarithms, those of absent words as what is the same for all words of a document."""
+        """Add up the logarithms; those of absent words are the same for all absent words of a document."""
         present = (chunk.lengths > 0).astype(np.float64)
         lengths = present * self._log_scale(chunk)
         if not isinstance(resp, Assignment):
@@ -107,7 +108,7 @@ class DirichletFamily(Family[DirichletStatistics, DirichletParameters]):
         return log_prob
 
     def word_evidence(self, chunk: Chunk, table: Array, trust: Array | None = None) -> Array:
-        """What the words present add to the document of a length that has none of them."""
+        """Contribution of the words present, compared with a document of that length without them."""
         table -= 1.0
         if trust is not None:
             table *= trust[:, None]
@@ -116,18 +117,18 @@ class DirichletFamily(Family[DirichletStatistics, DirichletParameters]):
     def add_length_term(
         self, chunk: Chunk, params: DirichletParameters, log_prob: Array, constants: Array | None = None
     ) -> None:
-        """The constant of the density, and absent words."""
+        """Add the constant of the density, and the term of absent words."""
         n_words, total = params.alpha.shape[0], params.total
         constant = gammaln(total) - gammaln(params.alpha).sum(axis=0)
         absent = np.log(n_words + chunk.lengths / self.epsilon)[:, None] * (total - n_words)
         log_prob += np.where(chunk.lengths[:, None] > 0, constant - absent, 0.0)
 
     def sample(self, params: DirichletParameters, lengths: Array, rng: np.random.Generator) -> Array:
-        """Proportions times the lengths: dense rows, which are not whole counts."""
+        """Proportions times the lengths: dense rows, which are not integers."""
         return rng.dirichlet(params.alpha[:, 0], size=len(lengths)) * lengths[:, None]
 
     def _logs(self, chunk: Chunk) -> Chunk:
-        """The words present by their log(1 + x / epsilon)."""
+        """The chunk with values log(1 + x / epsilon)."""
         return chunk.with_values(np.log1p(chunk.values / self.epsilon))
 
     def _log_scale(self, chunk: Chunk) -> Array:
@@ -136,7 +137,7 @@ class DirichletFamily(Family[DirichletStatistics, DirichletParameters]):
 
 
 def maximise_alpha(means: Array, sizes: Array, start: float | None = None) -> Array:
-    """The alpha of greatest likelihood for mean logarithms of proportions, each that of ``sizes`` words.
+    """The alpha that maximises the likelihood, given mean logarithms of proportions that ``sizes`` words have each.
 
     At the maximum ``psi(alpha_w) = psi(s) + mean_w`` for all words ([Minka2000] section 1): ``c = psi(s)`` is the one
     unknown. Given it, every alpha_w is an inverse digamma, and Newton's method on ``psi(sum_w alpha_w(c)) - c``, which
@@ -146,7 +147,7 @@ def maximise_alpha(means: Array, sizes: Array, start: float | None = None) -> Ar
     low, high = -np.inf, float(psi(S_MAX))
     shares = np.exp(means - means.max())
     limit = S_MAX * shares / (sizes @ shares)
-    # By Jensen's inequality the geometric means sum to less than one, unless all documents are alike.
+    # By Jensen's inequality, the geometric means sum to less than one unless all documents are the same.
     if np.log(sizes @ shares) + means.max() >= 0 or psi(sizes @ inverse_psi(high + means)) >= high:
         return limit
     c = float(np.clip(psi(start) if start else psi(sizes.sum() / 2.0), -1e3, high - 1.0))
@@ -180,22 +181,21 @@ class Dirichlet(FamilyEstimator):
     Parameters
     ----------
     smoothing : float, default 1
-        Added to each count before the document is scaled to proportions; above 0.
-    engine : {"local", "dask"}, Dask client or Engine
-        Where chunks of documents run.
+        Added to each count before the document is scaled to proportions; must be positive.
+    engine : {"local", "dask"}, Dask client or Engine, default "local"
+        Execution engine.
     n_jobs : int, optional
-        Threads; None means all cores. The result does not depend on it.
+        Number of threads; None means all cores. The result does not depend on it.
 
     Attributes
     ----------
     alpha_ : ndarray of shape (n_words,)
-        Parameters of the Dirichlet distribution. Their sum is at most 1e10, where all documents have the same
-        proportions.
+        Parameters of the Dirichlet distribution. Their sum is 1e10 if all documents have the same proportions.
 
     Notes
     -----
-    The document model that Madsen et al. 2005 describe in section 4 and reject for classification: smoothing makes all
-    rare words alike. `DCM` draws the words of a document from such proportions instead.
+    Madsen et al. (2005) describe this model in section 4 and reject it for classification, since smoothing makes all
+    rare words equal. In the `DCM`, the words of a document are drawn from such proportions instead.
 
     Examples
     --------
@@ -213,5 +213,5 @@ class Dirichlet(FamilyEstimator):
 
     def _own_family(self) -> DirichletFamily:
         if not isinstance(self.smoothing, int | float | np.number) or not 0 < self.smoothing < np.inf:
-            raise ValueError(f"smoothing of a Dirichlet must be a finite number above 0, not {self.smoothing!r}")
+            raise ValueError(f"smoothing of a Dirichlet must be a positive finite number, not {self.smoothing!r}")
         return DirichletFamily(float(self.smoothing))

@@ -1,17 +1,17 @@
-"""The exponential-family approximation of the DCM: only a word's first occurrence has a price of its own.
+"""The exponential-family approximation of the DCM (EDCM), in which only the first occurrence of a word has a parameter.
 
-Where the DCM's parameters are small, ``Gamma(x + a) / Gamma(a)`` is close to ``a Gamma(x)``, which gives
-[Elkan2006] eq. 3 and 4. Of one sequence of words
+If the parameters of the DCM are small, ``Gamma(x + a) / Gamma(a)`` is close to ``a Gamma(x)``, which gives
+[Elkan2006] eq. 3 and 4. For one sequence of words
 
     log q(x) = log Gamma(s) - log Gamma(s + n) + sum_{w: x_w >= 1} (log beta_w + log Gamma(x_w)),   s = sum_w beta_w
 
 The sum of q over all documents of length n is not 1 but Z_n(beta) < 1, which the papers leave out;
-`bursty.families.normaliser` has it exactly.
+`bursty.families.normaliser` computes it exactly.
 
 | symbol | name | shape |
 |---|---|---|
 | beta | weight of a word's first occurrence | W x K |
-| s | sum of beta: small is bursty | K |
+| s | sum of beta; the smaller, the burstier | K |
 | T | weight of the documents that have the word (statistics) | W x K |
 | L | weight of the documents of each length (statistics) | lengths x K |
 """
@@ -37,7 +37,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class EDCMStatistics(Statistics):
-    """Documents that have each word (W x K), and documents of each length."""
+    """Weights of the documents that have each word (W x K), and of each length."""
 
     types: Array
     lengths: Levels
@@ -51,7 +51,7 @@ class EDCMParameters(UrnParameters):
 
 
 class EDCMFamily(UrnFamily[EDCMStatistics, EDCMParameters]):
-    """Sufficient statistics are presence and length alone."""
+    """The presence of words and the length of documents are sufficient statistics."""
 
     name = "edcm"
     title = "EDCM"
@@ -78,17 +78,17 @@ class EDCMFamily(UrnFamily[EDCMStatistics, EDCMParameters]):
         return solve_first_draws(stats.types, stats.lengths, prior, None if start is None else start.sum(axis=0))
 
     def effective_counts(self, stats: EDCMStatistics, params: EDCMParameters) -> Array:
-        """First occurrences: what comes after them costs all words the same."""
+        """First occurrences; repeats have the same probability for all words."""
         return stats.types
 
     def log_prob(self, chunk: Chunk, params: EDCMParameters) -> Array:
-        """Not normalised: a document's q(x), whose sum over all documents of its length is below 1."""
+        """log q(x), which is not normalised: the sum of q over all documents of a length is below 1."""
         table = chunk.words(params.log_table)
         self.add_length_term(chunk, params, table, self.constants(chunk))
         return table
 
     def word_evidence(self, chunk: Chunk, table: Array, trust: Array | None = None) -> Array:
-        """Sum of log beta over the words, however often they occur."""
+        """Sum of log beta over the distinct words."""
         return chunk.words(weighted_logs(table, trust))
 
     def constants(self, chunk: Chunk) -> Array:
@@ -96,7 +96,7 @@ class EDCMFamily(UrnFamily[EDCMStatistics, EDCMParameters]):
         return chunk.repeats
 
     def normalised(self) -> NormalisedEDCMFamily:
-        """The same family with probabilities that sum to one (and a slower log_prob)."""
+        """The family with probabilities that sum to one, and a slower `log_prob`."""
         return NormalisedEDCMFamily()
 
     def log_normaliser(self, chunk: Chunk, params: EDCMParameters) -> Array:
@@ -113,7 +113,7 @@ class EDCMFamily(UrnFamily[EDCMStatistics, EDCMParameters]):
 
 
 class NormalisedEDCMFamily(EDCMFamily):
-    """Divides by the sum over all documents of a length. Fits as `EDCMFamily` does, which does not maximise this."""
+    """EDCM divided by its sum over all documents of a length; `update` remains that of the EDCM."""
 
     def log_prob(self, chunk: Chunk, params: EDCMParameters) -> Array:
         """Log-probabilities that sum to one over all documents of a length."""
@@ -126,23 +126,23 @@ class EDCM(UrnEstimator):
     Parameters
     ----------
     smoothing : float, default 0
-        This times the smallest non-zero parameter is added to every parameter (0.01 in Madsen et al. 2005). Without
-        it a document with a word never seen in fitting has probability 0.
+        Multiple of the smallest non-zero parameter that is added to every parameter (0.01 in Madsen et al. 2005). With
+        0, a document with a word that was not seen in fitting has probability 0.
     prior : {None, "auto"}, default None
-        None is maximum likelihood, as in the papers. "auto" keeps ``s_`` from its limits and gives words not seen a
+        None is maximum likelihood, as in the papers. "auto" keeps ``s_`` away from its limits and gives unseen words a
         share.
-    engine : {"local", "dask"}, Dask client or Engine
-        Where chunks of documents run.
+    engine : {"local", "dask"}, Dask client or Engine, default "local"
+        Execution engine.
     n_jobs : int, optional
-        Threads; None means all cores. The result does not depend on it.
+        Number of threads; None means all cores. The result does not depend on it.
 
     Attributes
     ----------
     beta_ : ndarray of shape (n_words,)
         Weight of each word's first occurrence.
     s_ : float
-        Sum of ``beta_``: the smaller, the burstier. At most 1e10, where no document repeats a word; at least
-        1e-10, where every document is one word repeated.
+        Sum of ``beta_``; the smaller, the burstier. It is 1e10 if no document repeats a word, and 1e-10 if every
+        document is one word repeated.
 
     Examples
     --------
@@ -163,18 +163,18 @@ class EDCM(UrnEstimator):
 
         Parameters
         ----------
-        X : documents x words counts
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
         coefficient : bool, default False
-            With it, of the counts rather than of one sequence of words.
+            If True, the probability of the counts rather than of one sequence of words.
         normalized : bool, default False
-            Divide by Z_n(beta), so that the probabilities of all documents of a length sum to one. The papers
-            leave it out, so their EDCM perplexities are too high.
+            Divide by Z_n(beta), so that the probabilities of all documents of a length sum to one. The papers leave it
+            out, so that their EDCM perplexities are too high.
         """
         family = self._family.normalised() if normalized else self._family
         return self._log_prob(X, family.log_prob, coefficient)
 
     def perplexity(self, X: Any, *, coefficient: bool = False, normalized: bool = False) -> float:
-        """``exp(-sum_d log p(x_d) / sum_d n_d)``: the uncertainty about each word, in words. Lower is better."""
+        """Perplexity per word, ``exp(-sum_d log p(x_d) / sum_d n_d)``. Lower is better."""
         documents = self._place(X)
         log_prob = self.log_prob(documents, coefficient=coefficient, normalized=normalized)
         return self._perplexity(documents, log_prob)

@@ -2,9 +2,10 @@
 
     alpha_kw ~ Gamma(shape a, rate b),  density in log alpha:  a log alpha - b alpha + a log b - log Gamma(a)
 
-The mode of the posterior (in log alpha) has ``g_w(alpha) + a / alpha = h(s) + b`` for every word: a draws more of each,
-and the slope of the length term raised by b. With ``t_w = alpha_w g_w(alpha_w)`` the expected draws, that is the fixed
-point of ``alpha_w = (t_w + a) / (h(s) + b)`` (Minka 2000), every step of which raises the posterior.
+At the mode of the posterior (in log alpha), ``g_w(alpha) + a / alpha = h(s) + b`` for every word: there are a more
+draws of each word, and the slope of the length term is larger by b. With the expected draws ``t_w = alpha_w
+g_w(alpha_w)``, this is the fixed point of ``alpha_w = (t_w + a) / (h(s) + b)`` (Minka 2000); every step increases the
+posterior.
 
 The evidence of a mixture is then approximated by Laplace's method (see `log_evidence`).
 """
@@ -31,13 +32,14 @@ _STEPS, _FIRST_STEPS = 5, 200
 @storable("GammaPrior", shape=number(low=0), rate=number(low=0))
 @dataclass(frozen=True)
 class GammaPrior:
-    """Gamma prior on every alpha of the DCM (or beta of the EDCM), for ``Mixture(prior=GammaPrior())``.
+    """Gamma prior on the parameters of a DCM or EDCM, for ``Mixture(prior=GammaPrior())``.
 
     Parameters
     ----------
     shape : float, default 0.1
+        Shape of the gamma distribution.
     rate : float, default 0.1
-        The values of Holmes, Harris and Quince (2012).
+        Rate of the gamma distribution. The defaults are those of Holmes, Harris and Quince (2012).
 
     Examples
     --------
@@ -55,14 +57,14 @@ class GammaPrior:
         for name in ("shape", "rate"):
             value = getattr(self, name)
             if not isinstance(value, int | float | np.number) or not np.isfinite(value) or value <= 0:
-                raise ValueError(f"{name} of a gamma prior must be a finite number above 0, not {value!r}")
+                raise ValueError(f"{name} of a gamma prior must be a positive finite number, not {value!r}")
 
     def update(
         self, family: Family[Any, Any], stats: Statistics, start: Parameters | None = None, smoothing: float = 0.0
     ) -> Parameters:
-        """The mode of the posterior: a few steps from ``start``, many without. ``smoothing`` has nothing to add."""
+        """Mode of the posterior, by a few steps from ``start`` or by many without; ``smoothing`` is not used."""
         if not (family.has_s and family.can_share):
-            raise ValueError(f"a gamma prior is for urns (dcm, edcm), not for {family.title}")
+            raise ValueError(f"a gamma prior is for families of urns (dcm, edcm), not for {family.title}")
         params: Any = family.update(stats) if start is None else start
         urn = LengthUrn(stats.lengths)  # type: ignore[attr-defined]  # statistics of urns have it
         for _ in range(_FIRST_STEPS if start is None else _STEPS):
@@ -71,14 +73,14 @@ class GammaPrior:
         return params
 
     def log_density(self, alpha: Array) -> float:
-        """Log-density of the parameters, in their logarithms."""
+        """Log-density of the logarithms of the parameters."""
         a, b = self.shape, self.rate
         return float(np.sum(a * np.log(alpha) - b * alpha)) + alpha.size * (a * np.log(b) - float(gammaln(a)))
 
     def log_curvature(self, stats: DCMStatistics, params: DCMParameters) -> Array:
-        """Log-determinant of minus the second derivatives in log alpha at the mode, for each component.
+        """Log-determinant of the negative Hessian in log alpha at the mode, for each component.
 
-        They are ``diag(alpha^2 q + a) - c alpha alpha'`` with ``q_w = sum_j T_wj / (alpha_w + j)^2`` and
+        The Hessian is ``diag(alpha^2 q + a) - c alpha alpha'`` with ``q_w = sum_j T_wj / (alpha_w + j)^2`` and
         ``c = sum_j L_j / (s + j)^2``: a diagonal and one outer product.
         """
         alpha = params.alpha

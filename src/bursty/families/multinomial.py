@@ -1,4 +1,4 @@
-"""The multinomial: every token of a document is drawn anew, as if the ones before had not been.
+"""The multinomial: every token of a document is drawn independently of the others.
 
     log p(x) = sum_w x_w log theta_w
 
@@ -38,7 +38,7 @@ class MultinomialParameters(Parameters):
 
 
 class MultinomialFamily(Family[MultinomialStatistics, MultinomialParameters]):
-    """Takes any non-negative numbers: transformed counts are common with it."""
+    """Accepts any non-negative numbers, such as transformed counts."""
 
     name = "multinomial"
     title = "multinomial"
@@ -80,7 +80,7 @@ class MultinomialFamily(Family[MultinomialStatistics, MultinomialParameters]):
         return chunk.tokens(weighted_logs(table, trust))
 
     def from_weights(self, weights: Array) -> MultinomialParameters:
-        """Shares of the weights."""
+        """The weights divided by their sum."""
         return MultinomialParameters(weights / weights.sum(axis=0))
 
     def sample(self, params: MultinomialParameters, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
@@ -104,12 +104,12 @@ class Multinomial(FamilyEstimator):
     Parameters
     ----------
     smoothing : float, default 0
-        Added to the count of every word (1 is Laplace's rule). Without it a document with a word never seen in
+        Added to the count of every word (1 is Laplace's rule). With 0, a document with a word that was not seen in
         fitting has probability 0.
-    engine : {"local", "dask"}, Dask client or Engine
-        Where chunks of documents run.
+    engine : {"local", "dask"}, Dask client or Engine, default "local"
+        Execution engine.
     n_jobs : int, optional
-        Threads; None means all cores. The result does not depend on it.
+        Number of threads; None means all cores. The result does not depend on it.
 
     Attributes
     ----------

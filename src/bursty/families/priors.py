@@ -1,22 +1,22 @@
-"""A prior for urns: what makes the estimate of s one that can be trusted with few documents.
+"""A prior for urns, with which the estimate of s can be trusted even with few documents.
 
-Maximum likelihood fits the proportions p of alpha = s p to the counts and then takes them for known, so that the counts
-look less overdispersed than they are (Neyman and Scott): s comes out too large, and with few documents runs to infinity
-though words do come in bursts. Four things are done about it; each changes a term of the one equation that
-`families.solve` has.
+Maximum likelihood fits the proportions p of alpha = s p to the counts and then treats them as known, so that the counts
+look less overdispersed than they are (Neyman and Scott): s is overestimated, and with few documents it goes to infinity
+even if words do come in bursts. There are four remedies; each changes a term of the equation of `families.solve`.
 
-1. **The proportions are averaged over**, not maximised over. Given s, the posterior of a word's alpha is close to a
-   gamma distribution whose shape is the number of independent draws behind its counts; averaging takes B of
+1. **The proportions are averaged over** instead of being maximised. Given s, the posterior of a word's alpha is close
+   to a gamma distribution whose shape is the number of independent draws behind its counts; averaging takes B of
    `kernels.tables` from the draws of a word that is repeated. To first order this is the adjusted profile likelihood
    [CoxReid1987] that edgeR uses for counts of RNA [McCarthy2012]; unlike it, B is exact in the multinomial limit.
-2. **Words that have not been seen get a share.** The next draw is of a new word with probability V1 / t, where V1 of
-   the t draws are the only ones of their word (Good and Turing). Every seen word gives up the same part of a draw for
-   it (absolute discounting, [Teh2006] for the urns behind it), and all words share what is given up. Without it a word
-   that one document alone has would count as known.
+2. **Unseen words get a share.** The next draw is a new word with probability V1 / t, where V1 of the t draws are the
+   only ones of their word (Good and Turing). Every seen word gives up the same part of a draw (absolute discounting;
+   [Teh2006] for the urns behind it), which all words share. Otherwise a word that occurs in a single document would
+   be treated as known.
 3. **s has a proper prior**, uniform in 1 / (1 + s), the probability that the second draw of a document copies the
-   first. As a density of log s it vanishes towards both ends, so that no estimate is at a limit ([Chung2013]).
-4. **Components borrow strength**: with two or more, log s_k ~ N(location, scale^2) takes the place of 3, location and
-   scale by empirical Bayes from the components' own likelihoods, each taken as quadratic in log s_k.
+   first. As a density of log s it vanishes at both ends, so that no estimate reaches a limit ([Chung2013]).
+4. **Components borrow strength**: with two or more of them, log s_k ~ N(location, scale^2) replaces 3. Location and
+   scale are estimated by empirical Bayes from the likelihoods of the components, approximated as quadratic in
+   log s_k.
 
 | symbol | name | shape |
 |---|---|---|
@@ -38,17 +38,17 @@ from bursty.kernels import gather
 
 Array = np.ndarray[Any, Any]
 
-# Rounds of solving with the terms of the last solution, and the change of log s below which there is no other.
+# Maximum number of rounds, each with the terms of the last solution, and the change of log s that ends them.
 _MAX_ROUNDS, _NEAR = 50, 1e-4
-# Least part of a word's own draws that is left to it.
+# Smallest share of its own draws that a word keeps.
 _LEFT = 0.02
-# The scale of log s between components that one component's worth of evidence is assumed to have shown already.
+# Prior guess of the scale of log s between components, with the weight of one component.
 _USUAL_SCALE = 1.0
 
 
 @dataclass(frozen=True)
 class UrnPrior:
-    """What `update` assumes of the urns of the components.
+    """What `update` assumes about the urns of the components.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class UrnPrior:
 
 
 def check_prior(prior: Any) -> UrnPrior | None:
-    """What a parameter ``prior`` stands for: "auto" for all of the above, None for maximum likelihood."""
+    """Convert the parameter ``prior`` of an estimator: "auto" is all of the above, None is maximum likelihood."""
     if prior is None or isinstance(prior, UrnPrior):
         return prior
     if isinstance(prior, str) and prior == "auto":
@@ -70,7 +70,7 @@ def check_prior(prior: Any) -> UrnPrior | None:
 
 @dataclass(frozen=True)
 class Solution:
-    """alpha (W x K); s and the standard error of log s, K; location and scale of the prior between components."""
+    """alpha (W x K), s and the standard error of log s (K), and location and scale of the prior between components."""
 
     alpha: Array
     s: Array
@@ -80,7 +80,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Weak:
-    """Uniform in 1 / (1 + s); a component of less than one document has less of it at the lower end."""
+    """Uniform in 1 / (1 + s), with less mass at the lower end for components of less than one document."""
 
     documents: Array
 
@@ -112,28 +112,28 @@ class Averaged:
     prior: Pull
 
     def __call__(self, s: Array) -> tuple[Array, Array]:
-        """B and the prior's pull, and the derivative with respect to log s."""
+        """B plus the term of the prior, and the derivative with respect to log s."""
         force, change = self.prior(s)
         way = np.log(s) - self.at
-        reach = 1.0 / (1.0 + np.abs(way))  # no straight line far from where it was drawn
+        reach = 1.0 / (1.0 + np.abs(way))  # the linear approximation holds near ``at`` only
         return force + self.bias + self.change * way * reach, change + self.change * reach**2
 
 
 def learn_between(log_s: Array, score: Array, info: Array) -> Between:
-    """Location and scale of greatest marginal likelihood, each component's log-likelihood being quadratic.
+    """Location and scale that maximise the marginal likelihood, with quadratic log-likelihoods of the components.
 
-    At log_s its slope is ``score`` and its curvature ``-info``, so that it is that of an observation
-    ``log_s + score / info`` of variance ``1 / info``. The location itself has the prior `Weak`.
+    At log_s, the log-likelihood of a component has slope ``score`` and curvature ``-info``, like that of an observation
+    ``log_s + score / info`` with variance ``1 / info``. The location itself has the prior `Weak`.
     """
     info = np.maximum(info, 1e-6)
     observed = log_s + np.clip(score / info, -3.0, 3.0)
     centre, variance = float(np.mean(log_s)), _USUAL_SCALE**2
     for _ in range(200):
         weights = info / (1.0 + info * variance)
-        # The location has the prior that s of a single component has; a quadratic is good for a step.
+        # The location has the prior of a single component; the quadratic approximation holds for one step.
         location = float((np.sum(weights * observed) - 1.0 / (1.0 + np.exp(-centre))) / np.sum(weights))
         location = min(max(location, centre - 1.0), centre + 1.0)
-        # EM: mean square of what the components are expected to deviate by.
+        # EM: expected mean square of the deviations of the components.
         gain = info * variance / (1.0 + info * variance)
         squares = (gain * (observed - location)) ** 2 + variance * (1.0 - gain)
         last, variance = variance, float((squares.sum() + _USUAL_SCALE**2) / (len(info) + 1.0))
@@ -143,9 +143,10 @@ def learn_between(log_s: Array, score: Array, info: Array) -> Between:
 
 
 def solve_with_prior(urns: Urns, lengths: Levels, prior: UrnPrior, start: Array | None = None) -> Solution:
-    """alpha with the proportions averaged over and s shrunk: W x K.
+    """alpha with averaged proportions and shrunken s: W x K.
 
-    Without ``start`` rounds go on until s has settled; from a ``start`` there is one, of one step, as in `solve_urns`.
+    Without ``start``, rounds continue until s has settled; with a ``start`` there is one round of one step, as in
+    `solve_urns`.
     """
     documents = (lengths.values > 0) @ lengths.weights
     pull: Pull = Weak(documents)
@@ -181,18 +182,18 @@ class Draws:
         return gather.column_sums(values)
 
     def spread(self, values: Array) -> Array:
-        """Values of the components, to be combined with tables W x K."""
+        """Values of the components, which broadcast with tables W x K."""
         return values
 
     def shares(self, pool: Array) -> tuple[Array, Array]:
-        """Each component's pool shared evenly by all words, and nothing for others."""
+        """The pool of each component divided evenly by all words; there are no others."""
         return np.broadcast_to(pool / len(self.types), self.types.shape), np.zeros_like(pool)
 
 
 def solve_first_draws(types: Array, lengths: Levels, prior: UrnPrior, start: Array | None = None) -> Solution:
-    """The same for the EDCM, of which first occurrences are all the draws: they say no more of s than their number.
+    """The same for the EDCM, whose draws are the first occurrences: only their number depends on s.
 
-    So there is nothing to average over, and a word's share does not depend on s.
+    There is nothing to average over, and the share of a word does not depend on s.
     """
     draws, urn = Draws(types), LengthUrn(lengths)
     totals = gather.column_sums(types)
@@ -220,7 +221,7 @@ def _solution(alpha: Array, s: Array, info: Array, pull: Pull) -> Solution:
 
 
 def _prior_draws(urns: Urns | Draws, expected: Array) -> tuple[Array, Array]:
-    """Draws that are not the data's: what each word gets less what it gives, and what words outside get (K)."""
+    """Draws that come from the prior: what each word gets minus what it gives, and what all other words get (K)."""
     once = urns.by_component(np.minimum(expected, np.maximum(2.0 - expected, 0.0)))
     seen = urns.by_component(np.minimum(expected, 1.0))
     discount = np.divide(once, seen, out=np.zeros_like(once), where=seen > 0)

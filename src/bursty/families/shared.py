@@ -1,15 +1,15 @@
-"""Components that share s and lean towards the corpus: what clustering puts in the place of maximum likelihood.
+"""Components that share s and are shrunk towards the corpus: the default of clustering, instead of maximum likelihood.
 
     alpha_k = s p_k,    p_k ~ Dirichlet(1 + m q),    p_k = (t_k + m q) / (sum_w t_kw + m)
 
-with s and q those of one component for the whole corpus. The t_k are the draws behind the counts of component k
-(`Family.effective_counts`): tokens for the multinomial, first occurrences for the EDCM, and for the DCM what its urns
-drew anew, ``t_kw = sum_j T_kwj alpha_kw / (alpha_kw + j)``, which is in between. At a fixed point p_k is the mode of
-its posterior. The strength m is given in documents: the number of draws in that many average documents.
+where s and q are those of one component fitted to the whole corpus, and t_k are the independent draws behind the counts
+of component k (`Family.effective_counts`): the tokens for the multinomial, the first occurrences for the EDCM, and for
+the DCM ``t_kw = sum_j T_kwj alpha_kw / (alpha_kw + j)``, which is in between. At a fixed point p_k is the mode of
+its posterior. The strength m is given as a number of average documents.
 
 | symbol | name | shape |
 |---|---|---|
-| m q | draws that every component gets from the corpus, ``counts`` | W |
+| m q | draws from the corpus that are added to every component, ``counts`` | W |
 | s | shared by all components | |
 """
 
@@ -25,20 +25,20 @@ from bursty.families.urn import add_smoothing
 
 Array = np.ndarray[Any, Any]
 
-# Without parameters to start from, the draws of a DCM settle within this number of steps.
+# Number of steps in which the draws of a DCM settle without a start.
 _STEPS = 10
 
 
 @dataclass(frozen=True)
 class Shared:
-    """What all components have in common: draws from the corpus (W), and the parameters of its one component."""
+    """What components share: draws from the corpus (W), and its parameters as one component."""
 
     counts: Array
     corpus: Parameters
 
     @classmethod
     def of(cls, family: Family[Any, Any], stats: Statistics, n_documents: float, shrinkage: float) -> Shared:
-        """From statistics of the documents, of any components; ``shrinkage`` in average documents."""
+        """From statistics of all documents; ``shrinkage`` is a number of average documents."""
         together = stats.pooled()
         corpus = family.update(together)
         counts = family.effective_counts(together, corpus)[:, 0]

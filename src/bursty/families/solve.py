@@ -28,10 +28,10 @@ _SETTLED, _NEAR = 1e-7, 1e-6
 
 
 class Pull(Protocol):
-    """A prior on log s, as the equations of s have it."""
+    """A prior on log s, as it enters the equations of s."""
 
     def __call__(self, s: Array) -> tuple[Array, Array]:
-        """Minus the derivative of the log-density with respect to log s, and the derivative of that: K each."""
+        """Minus the derivative of the log-density with respect to log s, and its derivative: K each."""
 
 
 def tails(levels: Levels) -> Array:
@@ -57,7 +57,7 @@ class LengthUrn:
 
 
 def slope_of_length(urn: LengthUrn, pull: Pull | None, s: Array) -> tuple[Array, Array]:
-    """h(s) with the pull of a prior, and minus its derivative."""
+    """h(s) plus the term of a prior, and minus its derivative."""
     h, curvature = urn(s)
     if pull is None:
         return h, curvature
@@ -66,7 +66,7 @@ def slope_of_length(urn: LengthUrn, pull: Pull | None, s: Array) -> tuple[Array,
 
 
 def limits(types: Array, lengths: Levels) -> tuple[Array, Array]:
-    """Which components run to the multinomial (no word repeated), and which to one word a document."""
+    """Components whose s goes to infinity (no repeated words), and those whose s goes to 0 (one word per document)."""
     tokens = lengths.values @ lengths.weights
     documents = (lengths.values > 0) @ lengths.weights
     slack = 1e-12
@@ -78,8 +78,8 @@ def limits(types: Array, lengths: Levels) -> tuple[Array, Array]:
 def solve_total(types: Array, lengths: Levels, start: Array | None = None, pull: Pull | None = None) -> Array:
     """The s of an EDCM: the root of ``s h(s) = types``, [Elkan2006] eq. 6; a prior adds ``pull(s)`` on the left.
 
-    s h(s) grows from the number of documents to the number of tokens as s goes from 0 to infinity. Newton in
-    log s, kept inside a bracket that every step tightens; from ``start`` or from the mean length.
+    s h(s) grows from the number of documents to the number of tokens as s goes from 0 to infinity. Newton's method in
+    log s, inside a bracket that every step tightens, from ``start`` or from the mean length.
     """
     no_repeat, one_word = limits(types, lengths)
     if pull is not None:
@@ -100,7 +100,7 @@ def solve_total(types: Array, lengths: Levels, start: Array | None = None, pull:
             low, high = np.where(value < 0, log_s, low), np.where(value < 0, high, log_s)
             step = log_s - value / slope
         moved = np.abs(step - log_s)
-        # A last step may leave the bracket by a rounding error; halving would then undo all of them.
+        # The last step may leave the bracket by a rounding error; bisection would then undo all steps.
         step = np.where(((step > low) & (step < high)) | (moved < _SETTLED), step, (low + high) / 2)
         log_s = step
         if np.all(moved[open_] < _SETTLED):
@@ -109,7 +109,7 @@ def solve_total(types: Array, lengths: Levels, start: Array | None = None, pull:
 
 
 class Equations(Protocol):
-    """The equations ``g_w(alpha) = lambda`` of all words and components, however their statistics are kept."""
+    """The equations ``g_w(alpha) = lambda`` of all words and components, for any storage of their statistics."""
 
     totals: Array
 
@@ -117,7 +117,7 @@ class Equations(Protocol):
         """Sum over the words of each component."""
 
     def start(self, scale: Array, alpha: Array | None) -> None:
-        """Where to start from: ``alpha``, or else the first occurrences times a scale for each component."""
+        """Start from ``alpha``, or from the first occurrences times a scale per component."""
 
     def solve(self, lambdas: Array, n_steps: int) -> tuple[Array, Array]:
         """Sum of alpha and of ``-1 / g'`` over the words, for each component with a positive lambda."""
@@ -126,29 +126,29 @@ class Equations(Protocol):
         """The solutions, W x K: those of the last solve, moved along their slopes to these lambdas."""
 
     def set_limits(self, alpha: Array, no_repeat: Array, one_word: Array) -> None:
-        """Where s has no finite maximum: the multinomial's proportions at S_MAX, the first words' at S_MIN."""
+        """Set components without a finite maximum: proportions of the tokens at S_MAX, of the types at S_MIN."""
 
 
 class Urns(Equations, Protocol):
-    """Equations that a prior can change."""
+    """Equations that a prior can modify."""
 
     #: Weight of the documents that have the word: W x K, or the pairs that occur.
     types: Array
 
     def set_first(self, first: Array, unseen: Array) -> None:
-        """Put these in the place of ``types``; words outside of it have ``unseen`` together (K)."""
+        """Replace ``types``; all words outside of it together have ``unseen`` (K)."""
 
     def tables(self, alpha: Array, own: Array | float) -> tuple[Array, ...]:
         """K, B and dB / d log a of `kernels.tables` for these alpha (W x K), in the shape of ``types``."""
 
     def by_component(self, values: Array) -> Array:
-        """Sum of what has the shape of ``types``, K."""
+        """Sums over the words of values in the shape of ``types``: K."""
 
     def spread(self, values: Array) -> Array:
-        """Values of the components, to be combined with what has the shape of ``types``."""
+        """Values of the components, broadcast to the shape of ``types``."""
 
     def shares(self, pool: Array) -> tuple[Array, Array]:
-        """Each component's ``pool`` shared evenly by all words: in the shape of ``types``, and K for words outside."""
+        """The pool of each component divided evenly: in the shape of ``types``, and K for all other words together."""
 
 
 def solve_urns(
@@ -159,17 +159,17 @@ def solve_urns(
     pull: Pull | None = None,
     n_steps: int | None = None,
 ) -> Array:
-    """The alpha of greatest likelihood, W x K, of these urns and documents of these lengths.
+    """The alpha that maximises the likelihood, W x K.
 
     At the maximum all words have the same slope, ``g_w(alpha_w) = sum_j T_wj / (alpha_w + j) = lambda``, and lambda is
     ``h(s)``, the slope of the length term. So lambda is the one unknown: given it, every alpha_w is a scalar equation
     (`Equations`), and Newton's method on ``log h(s) - log lambda`` in log lambda finds it, kept inside a bracket.
 
-    Without ``start`` it begins at the EDCM's solution and goes on to machine precision. From a ``start``, one step is
-    taken, and one for each word: inside EM, where the statistics move from one iteration to the next, that
-    is as good (it is a step up, and at EM's fixed point nothing is left to do) and several times cheaper.
+    Without ``start``, it begins with the solution of the EDCM and continues to machine precision. With a ``start``, it
+    takes one step, and one for each word: inside EM, where the statistics change between iterations, that is as good
+    (every step increases the likelihood, and the fixed point of EM is the same) and several times cheaper.
 
-    A prior on log s adds ``pull(s) / s`` to h(s), and the limits of s are no longer reached.
+    A prior on log s adds ``pull(s) / s`` to h(s), and keeps s away from its limits.
     """
     if n_steps is None:
         n_steps = _MAX_ROUNDS if start is None else 1
@@ -211,7 +211,7 @@ def solve_urns(
 def information(urns: Equations, lengths: Levels, s: Array, draws: Array, pull: Pull) -> tuple[Array, Array]:
     """Slope of the log-likelihood in log s, and minus its derivative with the proportions following: K each.
 
-    To be asked where the urns have been solved, at their s; ``draws`` is the sum of their tables.
+    To be called after the urns have been solved, at their s; ``draws`` is the sum of their tables.
     """
     known = (s > 0) & (draws > 0)
     safe = np.where(known, s, 1.0)

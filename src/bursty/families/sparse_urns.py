@@ -1,7 +1,7 @@
-"""The DCM's equations for statistics of which a (word, component) pair has few: lists in the place of tables.
+"""The equations of the DCM for sparse statistics, with lists of (word, component) pairs instead of tables.
 
-With hundreds of components a word is in few of them. `PairUrns` holds the pairs that occur and nothing else, and gives
-`families.dcm.solve_urns` what it asks for.
+With hundreds of components, a word occurs in few of them. `PairUrns` stores only the pairs that occur, and implements
+`families.solve.Urns`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bursty.kernels import gather, gibbs_maximise, tables, threads
 
 Array = np.ndarray[Any, Any]
 
-#: The weight of a word that no component has, where one is that of a word which one component has.
+#: Weight of a word that no component has, relative to that of a word which one component has.
 UNSEEN = 0.1
 
 
@@ -42,12 +42,12 @@ class PairUrns:
         return np.bincount(self.components, weights=values, minlength=self.shape[1]).astype(np.float64, copy=False)
 
     def discounted(self, alpha: Array, lambdas: Array) -> tuple[Array, Array, Array]:
-        """What each pair keeps of its alpha, what each component has left for words it has not had, and for which.
+        """Absolute discounting: what each pair keeps of its alpha, and what goes to words new to a component.
 
-        Behind ``alpha[w, k]`` stand ``alpha * lambda`` independent draws of the word. Each pair gives up a discount,
-        the same for all: with V1 and V2 pairs of one and two draws it is V1 / (V1 + 2 V2), which is how much of a draw
-        words lose that are seen again in other documents (Kneser and Ney 1995). The words it goes to are weighted by
-        the number of components that have them: a word of many topics is more likely to be met in one more.
+        ``alpha[w, k]`` corresponds to ``alpha * lambda`` independent draws of the word. Every pair gives up the same
+        discount, V1 / (V1 + 2 V2) with V1 and V2 the numbers of pairs of one and two draws (Kneser and Ney 1995). It is
+        distributed over the words in proportion to the number of components that have them: a word of many topics is
+        more likely to occur in another one.
 
         Returns
         -------
@@ -55,7 +55,7 @@ class PairUrns:
         whose mean is 1.
         """
         draws = alpha[self.words, self.components] * lambdas[self.components]
-        # Where sweeps or chunks are averaged, draws are not whole.
+        # Averages over sweeps or chunks are not integers.
         once, twice = (int(np.count_nonzero((draws > n - 0.5) & (draws < n + 0.5))) for n in (1, 2))
         given = np.minimum(draws, once / max(once + 2 * twice, 1))
         kept = np.divide(draws - given, draws, out=np.zeros_like(draws), where=draws > 0)
@@ -69,13 +69,13 @@ class PairUrns:
         return values[self.components]
 
     def set_first(self, first: Array, unseen: Array | float = 0.0) -> None:
-        """Put these in the place of the types; the words outside the pairs share ``unseen`` (K) evenly."""
+        """Replace the weights of first occurrences; the words outside the pairs share ``unseen`` (K) evenly."""
         self.first_weights, self.extra = first, first - self.types
         self.unseen_weights = np.broadcast_to(np.asarray(unseen, dtype=np.float64), self.totals.shape)
         self._n_unseen = self.shape[0] - np.bincount(self.components, minlength=self.shape[1])
 
     def shares(self, pool: Array) -> tuple[Array, Array]:
-        """Each component's pool shared evenly by all words: what each pair gets, and what the words outside get."""
+        """The pool of each component divided evenly: the share of each pair, and that of all other words together."""
         return self.spread(pool / self.shape[0]), pool * self._n_unseen / self.shape[0]
 
     def tables(self, alpha: Array, own: Array | float) -> tuple[Array, ...]:
@@ -91,7 +91,7 @@ class PairUrns:
         return gather.column_sums(alpha)
 
     def start(self, scale: Array, alpha: Array | None) -> None:
-        """Where to start from: ``alpha``, or else the types times a scale for each component."""
+        """Start from ``alpha``, or from the types times a scale per component."""
         begin = self.types * scale[self.components] if alpha is None else alpha[self.words, self.components]
         self._alpha = np.maximum(begin, 1e-300)
         self._slope = np.zeros_like(self._alpha)
@@ -115,7 +115,7 @@ class PairUrns:
         return result
 
     def set_limits(self, alpha: Array, no_repeat: Array, one_word: Array) -> None:
-        """Where s has no finite maximum: the multinomial's proportions at S_MAX, the first words' at S_MIN."""
+        """Set components without a finite maximum: proportions of the tokens at S_MAX, of the types at S_MIN."""
         for at_limit, weights, s in ((no_repeat, self.tokens, S_MAX), (one_word, self.types, S_MIN)):
             sums = self.by_component(weights)
             own = np.flatnonzero((at_limit & (sums > 0))[self.components])

@@ -164,7 +164,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
         Parameters
         ----------
-        X : documents x words counts (dense, sparse, frame or Corpus)
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
         y : ignored
 
         Notes
@@ -210,7 +210,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
         Parameters
         ----------
-        X : documents x words counts
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
         y : ignored
         """
         if not hasattr(self, "_stream"):

@@ -169,7 +169,7 @@ class TopicInference(CountEstimator):
 
         Parameters
         ----------
-        X : documents x words counts
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
         n_pseudo : int
             Pseudo documents that are drawn from the model.
         random_state : int, Generator or RandomState, optional

@@ -113,10 +113,10 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         Divide log-likelihoods by a temperature fitted on held-out documents. "auto" does it where smoothing is
         learned from these, and then moves a uniform prior as ``class_prior="auto"`` does: ``class_log_prior_`` has
         the result. "temperature" leaves the prior as it is.
-    engine : {"local", "dask"}, Dask client or Engine
-        Where chunks of documents run.
+    engine : {"local", "dask"}, Dask client or Engine, default "local"
+        Execution engine.
     n_jobs : int, optional
-        Threads; None means all cores. The result does not depend on it.
+        Number of threads; None means all cores. The result does not depend on it.
     verbose : int, default 0
         1 reports what was learned, and words that are ignored, on stderr.
 
@@ -318,7 +318,7 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
 
         Parameters
         ----------
-        X : documents x words counts
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
         threshold : float, or array of shape (n_classes,), default 0.5
             The probability above which a document has a class, where it may have several.
         """
@@ -370,7 +370,7 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
 
         Parameters
         ----------
-        X : documents x words counts
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
         against : "runner-up", "average" or a class
             What the class is compared with: the next best, the mean of all others, or one of ``classes_``.
         top : int, default 10

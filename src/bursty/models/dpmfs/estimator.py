@@ -253,7 +253,7 @@ class DPMFS(ClusterReading):
 
         Parameters
         ----------
-        X : documents x words counts (dense, sparse, frame or Corpus)
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
         y : array of shape (n_documents,), optional
             Known classes as whole numbers, with -1 for documents of unknown class: these are clustered, with the others
             held where they are; they may also make clusters of their own. Where every document has its class, only the
