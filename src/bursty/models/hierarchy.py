@@ -49,6 +49,14 @@ class Hierarchy:
         The most representative words of each node.
     names : list of str
         Names of the nodes: those of the model for groups, three words for the others, "all" for the root.
+
+    Examples
+    --------
+    >>> from bursty import Mixture, datasets
+    >>> corpus, _ = datasets.make_bursty_mixture(100, 50, 3, random_state=0)
+    >>> tree = Mixture(3, random_state=0).fit(corpus).hierarchy()
+    >>> len(tree.names)
+    5
     """
 
     linkage: Array
