@@ -137,10 +137,35 @@ def check_whole(name: str, value: Any, least: int = 1) -> None:
 
 def check_number(name: str, value: Any, *, positive: bool = False) -> None:
     """Raise unless ``value`` is a finite, non-negative (or positive) number."""
+    refuse_array(name, value)
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number or not np.isfinite(value) or value < 0 or (positive and value == 0):
         raise ValueError(f"{name} must be a finite {'positive' if positive else 'non-negative'} number, not {value!r}")
     check_range(name, value)
+
+
+def refuse_array(name: str, value: Any) -> None:
+    """Raise if there is a value for each word where one number is needed."""
+    if isinstance(value, np.ndarray | list | tuple) and np.ndim(value):
+        who = "" if name != "smoothing" else "; families.Multinomial, DCM and EDCM take one number per word"
+        raise ValueError(f"{name} must be one number, not an array of shape {np.shape(value)}{who}")
+
+
+def check_per_word(name: str, value: Any, n_words: int) -> Array:
+    """One finite, non-negative number per word, as a column."""
+    numbers = np.asarray(value)
+    if numbers.dtype.kind not in "iuf" or numbers.shape != (n_words,):
+        raise ValueError(
+            f"{name} must be a number, or one number for each of the {n_words} words, not an array of {numbers.dtype} "
+            f"and shape {numbers.shape}"
+        )
+    bad = ~(np.isfinite(numbers) & (numbers >= 0))
+    if np.any(bad):
+        raise ValueError(
+            f"{name} must be finite and non-negative, but that of word {np.argmax(bad)} is {numbers[bad][0]}"
+        )
+    check_range(name, numbers)
+    return numbers.astype(np.float64)[:, None]
 
 
 def check_range(name: str, values: Any) -> None:

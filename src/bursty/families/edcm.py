@@ -125,7 +125,7 @@ class EDCM(UrnEstimator):
 
     Parameters
     ----------
-    smoothing : float, default 0
+    smoothing : float or array of shape (n_words,), default 0
         Multiple of the smallest non-zero parameter that is added to every parameter (0.01 in Madsen et al. 2005). With
         0, a document with a word that was not seen in fitting has probability 0.
     prior : {None, "auto"}, default None

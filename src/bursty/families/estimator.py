@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Assignment, Chunk, Levels
-from bursty.estimator import CountEstimator, check_lengths, check_number, generator
+from bursty.estimator import CountEstimator, check_lengths, check_number, check_per_word, generator
 from bursty.families.base import Family, Parameters, Statistics, log_coefficient
 from bursty.storage.schema import Mismatch, expect_equal, floats, part, storable
 from bursty.validation import check_weights, warn_empty
@@ -43,7 +43,7 @@ class FamilyEstimator(CountEstimator):
         if "_family" in vars(cls):
             _register(cls)
 
-    def __init__(self, *, smoothing: float = 0.0, engine: str = "local", n_jobs: int | None = None) -> None:
+    def __init__(self, *, smoothing: Any = 0.0, engine: str = "local", n_jobs: int | None = None) -> None:
         self.smoothing = smoothing
         self.engine = engine
         self.n_jobs = n_jobs
@@ -58,15 +58,18 @@ class FamilyEstimator(CountEstimator):
         sample_weight : array-like of shape (n_documents,), optional
             Weights of the documents; a document of weight 2 counts twice.
         """
-        check_number("smoothing", self.smoothing)
+        by_word = np.ndim(self.smoothing) > 0 and self._family.smooths
+        if not by_word:
+            check_number("smoothing", self.smoothing)
         documents = self._place(X, reset=True)
+        smoothing = check_per_word("smoothing", self.smoothing, documents.n_words) if by_word else self.smoothing
         resp = Assignment.single(check_weights(sample_weight, documents.n_documents))
         if documents.sum(_weight_of_words, documents.split(resp.weights)) == 0:
             raise ValueError(f"every document is empty: {type(self).__name__} has nothing to learn from")
         warn_empty(documents.n_empty)
         family = self._own_family()
         stats = documents.sum(family.summarize, documents.split(resp))
-        self._set_parameters(documents.run_locally(family.update, stats, smoothing=self.smoothing))
+        self._set_parameters(documents.run_locally(family.update, stats, smoothing=smoothing))
         return self
 
     def log_prob(self, X: Any, *, coefficient: bool = False) -> Array:

@@ -103,7 +103,7 @@ class Multinomial(FamilyEstimator):
 
     Parameters
     ----------
-    smoothing : float, default 0
+    smoothing : float or array of shape (n_words,), default 0
         Added to the count of every word (1 is Laplace's rule). With 0, a document with a word that was not seen in
         fitting has probability 0.
     engine : {"local", "dask"}, Dask client or Engine, default "local"

@@ -68,9 +68,12 @@ class UrnFamily(Family[S, U]):
         chunk.add_by_document(log_prob, -table, constants)
 
 
-def add_smoothing(weights: Array, amount: float) -> Array:
-    """Add ``amount`` times the smallest non-zero parameter of each component to all of it ([Madsen2005] 5.1)."""
-    if amount == 0.0:
+def add_smoothing(weights: Array, amount: float | Array) -> Array:
+    """Add ``amount`` times the smallest non-zero parameter of each component to all of it ([Madsen2005] 5.1).
+
+    A column of amounts has one for each word.
+    """
+    if not np.any(amount):
         return weights
     smallest = np.min(np.where(weights > 0, weights, np.inf), axis=0)
     return weights + amount * np.where(np.isfinite(smallest), smallest, 1.0)

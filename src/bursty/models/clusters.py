@@ -6,9 +6,11 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import Chunk, Documents
+from bursty.engines import Assignment, Chunk, Documents
 from bursty.estimator import CountEstimator
 from bursty.inference.em import lead
 from bursty.models.contrast import contrast
@@ -30,7 +32,7 @@ def check_members(model: ClusterReading, sizes: dict[str, int]) -> None:
         raise Mismatch("confidence_ is not made of probabilities")
 
 
-class ClusterReading(GroupReading, CountEstimator):
+class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEstimator):
     """Methods of a fitted clustering that tell a person what it found.
 
     What it says of the documents of the fit is kept, so that they need not be scored again.
@@ -45,6 +47,8 @@ class ClusterReading(GroupReading, CountEstimator):
         Number of documents of each cluster; those without words count for none.
     confidence_ : ndarray of shape (n_components,)
         Mean posterior of the documents' own cluster; NaN for a cluster without documents.
+    feature_count_ : ndarray of shape (n_components, n_words)
+        Sum of the counts of the documents of each cluster, times their weights if there are any.
     """
 
     components_: Array
@@ -59,7 +63,27 @@ class ClusterReading(GroupReading, CountEstimator):
     def _component_log_prob(self, documents: Documents) -> Array:
         """Log-probability of each document under each component."""
 
-    def _read_clusters(self, documents: Documents, labels: Array, probabilities: Array, leads: Array) -> None:
+    def transform(self, X: Any) -> Array:
+        """Posterior of each cluster for each document, as `predict_proba`."""
+        return self.predict_proba(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.weights_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "clusterer"
+        return tags
+
+    def _read_clusters(
+        self,
+        documents: Documents,
+        labels: Array,
+        probabilities: Array,
+        leads: Array,
+        sample_weight: Array | None = None,
+    ) -> None:
         """Keep what was found; ``leads`` says how much better its cluster explains a document than the next best."""
         n_components = len(self.weights_)
         self.labels_, self.probabilities_ = labels, probabilities
@@ -68,6 +92,9 @@ class ClusterReading(GroupReading, CountEstimator):
         self.sizes_ = np.bincount(labels[members], minlength=n_components)
         sums = np.bincount(labels[members], weights=probabilities[members], minlength=n_components)
         self.confidence_ = np.divide(sums, self.sizes_, out=np.full(n_components, np.nan), where=self.sizes_ > 0)
+        weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        assigned = Assignment(labels.astype(np.int32), n_components, weights)
+        self.feature_count_ = np.ascontiguousarray(documents.sum(_sum_tokens, documents.split(assigned)).T)
 
     def top_words(self, n: int = 10, by: str = "contrast") -> list[list[str]]:
         """The words that say most about each cluster.
@@ -173,6 +200,8 @@ class ClusterReading(GroupReading, CountEstimator):
         self.labels_, self.sizes_ = merge.into[self.labels_], merge.sum(self.sizes_)
         sums = merge.sum(members)
         self.confidence_ = np.divide(sums, self.sizes_, out=np.full(merge.n, np.nan), where=self.sizes_ > 0)
+        if hasattr(self, "feature_count_"):  # not in models of version 0.1
+            self.feature_count_ = merge.sum(self.feature_count_, axis=0)
         self._fitted_on = None
 
 
@@ -187,6 +216,10 @@ def known_labels(y: Any, n_documents: int) -> tuple[Array, Array] | None:
         return None
     classes = np.unique(values[values != -1])
     return classes, np.where(values == -1, -1, np.searchsorted(classes, values)).astype(np.int32)
+
+
+def _sum_tokens(chunk: Chunk, assigned: Assignment) -> Array:
+    return chunk.sum_tokens(assigned)
 
 
 def _has_words(chunk: Chunk) -> Array:

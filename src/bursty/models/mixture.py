@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
 
@@ -58,13 +57,14 @@ def _check_copies(model: Mixture, sizes: dict[str, int]) -> None:
     probabilities_=floats("documents", low=0, high=1 + 1e-6),
     _leads=items("documents"),
     confidence_=items("K"),
+    feature_count_=floats("K", "n_words"),
     log_likelihood_=items("documents"),
     _n_batches=whole(),
     _n_seen=number(low=0),
     _names=maybe(items("K")),
     check=_check_copies,
 )
-class Mixture(MixturePrediction, DensityMixin, ClusterReading):
+class Mixture(MixturePrediction, ClusterReading):
     """Clusters of documents, by EM for a mixture of multinomial, DCM, EDCM or von Mises-Fisher components.
 
     Parameters
@@ -308,7 +308,9 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
         self._n_seen += n_documents
         # The statistics are those of one mean document: scaled by the number of documents seen.
         problem = replace(problem, prior=self._prior_of(documents, self._running.stats, float(self._n_seen)))
+        before = getattr(self, "feature_count_", 0.0)  # not in models of version 0.1
         self._finish(problem, problem.maximise(self._running, None), self._running)
+        self.feature_count_ += before
         return self
 
     def _labels_given(self, y: Any, documents: Documents) -> Array | None:
@@ -414,7 +416,7 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
         shared = {"family": self._family, "state": self._state, "tempering": tempering}
         labels, probabilities, self.log_likelihood_, leads = documents.collect(em.label, known, **shared)
         self.lower_bound_ = float(np.average(self.log_likelihood_, weights=sample_weight))
-        self._read_clusters(documents, labels, probabilities, leads)
+        self._read_clusters(documents, labels, probabilities, leads, sample_weight)
 
     def _merge(self, merge: Merge, X: Any) -> None:
         """Add up the statistics of the components, and take the M step for them."""
@@ -438,6 +440,7 @@ class Mixture(MixturePrediction, DensityMixin, ClusterReading):
         self._state, self._running = self._state.reordered(order), self._running.reordered(order)
         self.weights_, self.components_ = self.weights_[order], self._state.params.table.T
         self.sizes_, self.confidence_ = self.sizes_[order], self.confidence_[order]
+        self.feature_count_ = self.feature_count_[order]
         self.labels_ = np.argsort(order)[self.labels_]
         self.trace_["weights"] = self.trace_["weights"][:, order]
 

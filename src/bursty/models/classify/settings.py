@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from bursty.estimator import check_range
+from bursty.estimator import check_range, refuse_array
 from bursty.families import get_family
 from bursty.families.base import Family
 from bursty.families.estimator import FamilyEstimator
@@ -122,6 +122,7 @@ def _smoothing(
             smoothing = 0.0
         else:
             smoothing = "shrink" if can_shrink else "auto"
+    refuse_array("smoothing", smoothing)
     if smoothing == "shrink" and not can_shrink:
         raise ValueError(
             'smoothing="shrink" mixes the word probabilities of classes: it does not go with '

@@ -63,6 +63,7 @@ def _check_copies(model: DPMFS, sizes: dict[str, int]) -> None:
     probabilities_=floats("documents", low=0, high=1 + 1e-6),
     _leads=items("documents"),
     confidence_=items("K"),
+    feature_count_=floats("K", "n_words", low=0),
     inclusion_prob_=floats("n_words", low=0, high=1),
     discriminative_=flags("n_words"),
     samples_=integers(None, "documents", low=0),
