@@ -9,20 +9,25 @@ import sys
 import tempfile
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
 from numba import cuda
+from scipy import stats as laws
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bursty import DCMLDA, LDA, save
 from bursty.engines import Chunk
+from bursty.engines import cuda as engine
+from bursty.engines.card import copied, zeros
 from bursty.engines.cuda import CudaChunk, fetch
 from bursty.inference.topics import cuda_dcmlda, cuda_lda, cuda_sweeps, dcmlda
-from bursty.inference.topics.cuda_sweeps import Shape
+from bursty.inference.topics.cuda_sweeps import Shape, Sweep
+from bursty.kernels import streams
 from bursty.kernels.cuda import gibbs
 from bursty.kernels.cuda.lanes import SIMULATED
 from bursty.samplers import lda
@@ -30,7 +35,7 @@ from bursty.samplers.dcmlda import Hyperparameters
 from samplers import oracles_topics as oracles
 
 if SIMULATED:  # where each thread costs time
-    cuda_sweeps.SHAPES = ((2**31, 2, 4),)
+    cuda_sweeps.SHAPES, cuda_sweeps.MOVES, cuda_sweeps._COUNTING = ((2**31, 2, 4),), (2, 2), 2
 
 
 def case(n_documents, n_topics, seed=0, n_words=6):
@@ -47,7 +52,12 @@ def case(n_documents, n_topics, seed=0, n_words=6):
 def swept(dense, topics, conditional, n_topics, n_lanes, seed, number, offset):
     """One sweep in plain Python; topics are laid along the unit interval lane by lane."""
     along = np.concatenate([np.arange(lane, n_topics, n_lanes) for lane in range(n_lanes)])
-    topics, first = topics.astype(int), 0
+    return swept_by(dense, topics, lambda d, *counts: conditional(*counts), along, seed, number, offset)
+
+
+def swept_by(dense, topics, weigh, along, seed, number, offset):
+    """The same, with weights that depend on the document, or weights and the order in which topics are laid along."""
+    n_topics, topics, first = len(along), topics.astype(int), 0
     for d, row in enumerate(dense):
         words = np.repeat(np.arange(len(row)), row)
         own = topics[first : first + len(words)]
@@ -55,8 +65,10 @@ def swept(dense, topics, conditional, n_topics, n_lanes, seed, number, offset):
         for i, word in enumerate(words):
             rest = np.delete(own, i)
             n_w = np.bincount(rest[np.delete(words, i) == word], minlength=n_topics)
-            ends = np.cumsum(conditional(np.bincount(rest, minlength=n_topics), n_w, word)[along])
-            own[i] = along[np.searchsorted(ends, draws[i] * ends[-1], "right")]
+            found = weigh(d, np.bincount(rest, minlength=n_topics), n_w, word)
+            weights, order = found if isinstance(found, tuple) else (found, along)
+            ends = np.cumsum(weights[order])
+            own[i] = order[np.searchsorted(ends, draws[i] * ends[-1], "right")]
         first += len(words)
     return topics
 
@@ -87,21 +99,135 @@ def check_dcmlda_sweep_is_that_of_the_formula(n_documents=4, n_topics=5):
         return oracles.dcmlda_conditional(n_k, n_w, params.alpha, params.beta[word], params.totals)
 
     for shape in shapes(n_topics):
-        found = cuda_sweeps.copied(topics)
-        n_levels = max(1, chunk.on_card.n_levels)
-        mixtures = cuda_sweeps.zeros((n_topics, chunk.on_card.longest + 1), np.int32)
-        words = cuda_sweeps.zeros((n_levels, n_topics), np.int32)
+        found, tallies = copied(topics), empty_tallies(chunk, n_topics)
         weights = cuda_dcmlda.CardHyperparameters.of(params).weights
-        cuda_sweeps.sweep(chunk, 3, found, weights, 7, 2, (mixtures, words), shape)
+        Sweep(chunk, 3, found, weights, 7, 2, tallies, shape).run()
         expected = swept(dense, topics, conditional, n_topics, shape.n_lanes, 7, 2, 3)
         agree(fetch(found), expected)
-        table = tables(dense, fetch(found), n_topics)
-        for k, n in np.ndindex(mixtures.shape):
-            assert fetch(mixtures)[k, n] == (n > 0) * (table.sum(axis=1)[:, k] == n).sum()
-        first = fetch(chunk.on_card.level_first)
-        for word, k in np.ndindex(table.shape[1:]):
-            counted = fetch(words)[first[word] : first[word + 1], k]
-            assert counted.tolist() == [(table[:, word, k] == v + 1).sum() for v in range(len(counted))]
+        tallies_are_right(chunk, dense, found, tallies)
+
+
+def empty_tallies(chunk, n_topics):
+    tokens = chunk.on_card
+    return zeros((n_topics, tokens.longest + 1), np.int32), zeros((max(1, tokens.n_levels), n_topics), np.int32)
+
+
+def tallies_are_right(chunk, dense, topics, tallies):
+    mixtures, words = (fetch(table) for table in tallies)
+    table = tables(dense, fetch(topics), len(mixtures))
+    for k, n in np.ndindex(mixtures.shape):
+        assert mixtures[k, n] == (n > 0) * (table.sum(axis=1)[:, k] == n).sum()
+    first = fetch(chunk.on_card.level_first)
+    for word, k in np.ndindex(table.shape[1:]):
+        counted = words[first[word] : first[word + 1], k]
+        assert counted.tolist() == [(table[:, word, k] == v + 1).sum() for v in range(len(counted))]
+
+
+def check_long_documents_are_cut(n_documents=4, n_topics=5):
+    """With auxiliary variables as drawn; their distribution is checked below."""
+    for bursty in (True, False):
+        dense, _, params, topics = case(n_documents, n_topics, 5)
+        limits = {"_LONG": 2, "_SIDE_BY_SIDE": 10**9, "_SEGMENT": 2, "_HEAVY": 2}
+        with mock.patch.multiple(engine, **limits):
+            chunk = CudaChunk(Chunk(sp.csr_array(dense.astype(np.int32))))
+            own = chunk.on_card.segments
+        assert len(own.heavy) > 0
+        params = Hyperparameters(params.alpha, params.beta + 0.5)
+        weights, found = cuda_dcmlda.CardHyperparameters.of(params).weights, copied(topics)
+        assert weights.can_cut
+        weights = replace(weights, bursty=bursty)
+        shape, tallies = Shape.of(n_topics, chunk), empty_tallies(chunk, n_topics) if bursty else None
+        sweep = Sweep(chunk, 3, found, weights, 7, 2, tallies, shape)
+        given = sweep.draw_given()
+        ends = sweep.draw_heavy(given).copy_to_host() if bursty else None
+        given, heavy = fetch(given), fetch(own.heavy)
+        sweep.run()
+        rows = {document: row for row, document in enumerate(own.documents)}
+        place = {(row, word): i for i, (row, word) in enumerate(heavy)}
+        along = np.concatenate([np.arange(lane, n_topics, shape.n_lanes) for lane in range(shape.n_lanes)])
+
+        def weigh(document, n_k, n_w, word, rows=rows, place=place, given=given, ends=ends, params=params):
+            if document not in rows:
+                return oracles.dcmlda_conditional(n_k, n_w, params.alpha, params.beta[word], params.totals)
+            row = given[rows[document], : len(n_k)]
+            if bursty and (rows[document], word) in place:
+                return np.diff(ends[place[rows[document], word]], prepend=0.0), np.arange(len(n_k))
+            return row * (params.beta[word] + n_w) if bursty else row * params.beta[word]
+
+        if not bursty:
+            short = [d for d in range(len(dense)) if d not in rows]
+            assert all(dense[d].sum() <= 2 for d in short)
+            dense_of_long = dense.copy()
+            dense_of_long[short] = 0
+            tokens = np.repeat(np.isin(np.arange(len(dense)), short), dense.sum(axis=1))
+            moved = swept_by(dense, topics, weigh, along, 7, 2, 3)
+            agree(fetch(found)[~tokens], moved[~tokens])
+        else:
+            agree(fetch(found), swept_by(dense, topics, weigh, along, 7, 2, 3))
+            tallies_are_right(chunk, dense, found, tallies)
+
+
+def check_auxiliary_variables_have_their_distribution(n_documents=150):
+    """r ~ Beta(n + alpha, s - alpha) in DCMLDA, g ~ Gamma(n + alpha) in LDA; heavy words Gamma(beta + n) times r."""
+    counts = np.tile(np.array([[3, 1]], dtype=np.int32), (n_documents, 1))
+    with mock.patch.multiple(engine, _LONG=2, _SIDE_BY_SIDE=10**9, _SEGMENT=2, _HEAVY=2):
+        chunk = CudaChunk(Chunk(sp.csr_array(counts)))
+        assert chunk.on_card.segments is not None
+    params = Hyperparameters(np.array([0.6, 0.3]), np.array([[0.5, 1.5], [0.7, 2.0]]))
+    topics = copied(np.tile(np.array([0, 0, 1, 1], dtype=np.uint8), n_documents))
+    weights = cuda_dcmlda.CardHyperparameters.of(params).weights
+    for bursty in (True, False):
+        sweep = Sweep(chunk, 0, topics, replace(weights, bursty=bursty), 3, 1, None, Shape.of(2, chunk))
+        device = sweep.draw_given()
+        given = fetch(device)[:, :2]
+        for k in range(2):
+            shape = 2 + params.alpha[k]
+            law = laws.beta(shape, params.totals[k] - params.alpha[k]) if bursty else laws.gamma(shape)
+            assert laws.kstest(given[:, k], law.cdf).pvalue > 1e-3
+    sweep = Sweep(chunk, 0, topics, weights, 3, 1, None, Shape.of(2, chunk))
+    device = sweep.draw_given()
+    ends, given = fetch(sweep.draw_heavy(device)), fetch(device)
+    for k, n in enumerate((2, 1)):
+        ratio = np.diff(ends, prepend=0.0)[:, k] / given[:, k]
+        assert laws.kstest(ratio, laws.gamma(n + params.beta[0, k]).cdf).pvalue > 1e-3
+
+
+def check_moves_of_blocks_are_those_of_the_joint(n_documents=5, n_topics=4):
+    """Each block goes to a topic by the joint probability of words and topics, of one document after the other."""
+    dense, chunk, params, topics = case(n_documents, n_topics, 6, n_words=4)
+    topics %= 2
+    n_lanes = cuda_sweeps.MOVES[0]
+    along = np.concatenate([np.arange(lane, n_topics, n_lanes) for lane in range(n_lanes)])
+    expected, first, n_moved = topics.astype(int), 0, 0
+    for d, row in enumerate(dense):
+        words = np.repeat(np.arange(len(row)), row)
+        own = expected[first : first + len(words)]
+        for by_word, stream in ((True, streams.REGROUP), (False, streams.RELABEL)):
+            draws = np.floor(oracles.uniforms(7, 2 + stream, 3 + d, len(words)) * 2**24) / 2**24
+            groups = (
+                [np.flatnonzero(words == word) for word in np.unique(words)] if by_word else [np.arange(len(words))]
+            )
+            number = 0
+            for group in groups:
+                for head in group:
+                    block = group[own[group] == own[head]]
+                    if block[0] != head or (by_word and len(block) < 2):
+                        continue
+                    free = [k for k in range(n_topics) if k == own[head] or not np.any(own[group] == k)]
+                    logs = np.full(n_topics, -np.inf)
+                    for k in free:
+                        state = own.copy()
+                        state[block] = k
+                        logs[k] = oracles.dcmlda_log_joint(words, state, params.alpha, params.beta)
+                    ends = np.cumsum(np.exp(logs - logs.max())[along])
+                    new = along[np.searchsorted(ends, draws[number] * ends[-1], "right")]
+                    n_moved += new != own[head]
+                    own[block], number = new, number + 1
+        first += len(words)
+    found = copied(topics)
+    cuda_sweeps.move_blocks(chunk, 3, found, cuda_dcmlda.CardHyperparameters.of(params).weights, 7, 2)
+    assert n_moved > 2
+    agree(fetch(found), expected)
 
 
 def check_lda_sweep_is_that_of_the_formula(n_documents=4, n_topics=5):
@@ -122,10 +248,10 @@ def check_lanes_without_topics_get_no_tokens(n_documents=12, n_topics=5):
     """Draws at the upper end, where the sums of lanes differ by roundings (in the simulator, which keeps no cache)."""
     _, chunk, params, topics = case(n_documents, n_topics, 3)
     n_lanes, n_threads = (8, 8) if SIMULATED else (32, 64)
-    shape, found = Shape(n_lanes, -(-n_topics // n_lanes), n_threads), cuda_sweeps.copied(topics)
+    shape, found = Shape(n_lanes, -(-n_topics // n_lanes), n_threads), copied(topics)
     gibbs.sweep_kernel.cache_clear()
     with mock.patch.object(gibbs, "single", almost_one if SIMULATED else gibbs.single):
-        cuda_sweeps.sweep(chunk, 0, found, cuda_dcmlda.CardHyperparameters.of(params).weights, 0, 0, None, shape)
+        Sweep(chunk, 0, found, cuda_dcmlda.CardHyperparameters.of(params).weights, 0, 0, None, shape).run()
     gibbs.sweep_kernel.cache_clear()
     assert fetch(found).max() < n_topics
 

@@ -25,6 +25,12 @@ Array = np.ndarray[Any, Any]
 
 # Maximum number of documents in a chunk: a GPU processes a hundred thousand at once.
 _CHUNK = 2**22
+# A document is cut if it is longer than this, and than this share of all tokens: others would wait for its end.
+_LONG, _SIDE_BY_SIDE = 512, 8192
+# About the number of tokens in a segment of a long document; words with more tokens than the latter are cut as well.
+_SEGMENT, _HEAVY = 128, 256
+#: Words of which a document has more tokens than this are summed over levels by many threads.
+TALL = 64
 
 
 def open_card() -> Any:
@@ -66,15 +72,70 @@ class CudaEngine(LocalEngine):
 
 
 @dataclass(frozen=True)
-class CardTokens:
-    """The tokens of a chunk on the GPU, in the layout of `bursty.kernels.cuda.gibbs`, and facts about them."""
+class Segments:
+    """Long documents, cut as `bursty.kernels.cuda.segments` describes: all segments, those of heavy words, the others."""
 
-    order: Any
-    first: Any
+    spans: Any
+    of_heavy: Any
+    of_light: Any
+    heavy: Any
+    documents: Array
+
+    @classmethod
+    def of(cls, chunk: Chunk, documents: Array, first: Array) -> Segments:
+        """Cut these documents between words, and words with very many tokens anywhere."""
+        starts, ends = chunk.indptr[documents].astype(np.int64), chunk.indptr[documents + 1].astype(np.int64)
+        sizes = ends - starts
+        rows = np.repeat(np.arange(len(documents)), sizes)
+        cells = np.arange(len(rows)) + (starts - (np.cumsum(sizes) - sizes))[rows]
+        counts = chunk.values[cells].astype(np.int64)
+        token = np.append(0, np.cumsum(chunk.values, dtype=np.int64))[cells]
+        shift = token - first[documents[rows]]
+        is_heavy = counts > _HEAVY
+        edge = np.ones(len(cells), dtype=bool)
+        edge[1:] = (np.diff(rows) > 0) | is_heavy[1:] | is_heavy[:-1] | (np.diff(shift // _SEGMENT) > 0)
+        begins = np.flatnonzero(edge)
+        lasts = np.append(begins[1:], len(cells)) - 1
+        light = begins[~is_heavy[begins]]
+        light_end = lasts[~is_heavy[begins]]
+        columns = rows[light], token[light], token[light_end] + counts[light_end], shift[light], np.full(len(light), -1)
+        of_light = cls._spans(documents, *columns)
+        own = np.flatnonzero(is_heavy)
+        n_pieces = -(-counts[own] // _SEGMENT)
+        numbers = np.repeat(np.arange(len(own)), n_pieces)
+        skipped = _SEGMENT * (np.arange(len(numbers)) - np.repeat(np.cumsum(n_pieces) - n_pieces, n_pieces))
+        pieces = own[numbers]
+        stop = token[pieces] + np.minimum(skipped + _SEGMENT, counts[pieces])
+        of_heavy = cls._spans(documents, rows[pieces], token[pieces] + skipped, stop, shift[pieces] + skipped, numbers)
+        heavy = np.stack([rows[own], chunk.indices[cells[own]]], axis=1).astype(np.int64)
+        cuda = open_card()
+        parts = (np.concatenate([of_heavy, of_light]), of_heavy, of_light)
+        # Chains that share a warp take as many steps as the first one.
+        longest_first = (spans[np.argsort(spans[:, 1] - spans[:, 2], kind="stable")] for spans in parts)
+        return cls(*map(cuda.to_device, longest_first), cuda.to_device(heavy), documents)
+
+    @staticmethod
+    def _spans(documents: Array, rows: Array, begin: Array, end: Array, shift: Array, heavy: Array) -> Array:
+        return np.stack([documents[rows], begin, end, shift, rows, heavy], axis=1).astype(np.int64).reshape(-1, 6)
+
+
+@dataclass(frozen=True)
+class CardTokens:
+    """The tokens of a chunk on the GPU, in the layout of `bursty.kernels.cuda.gibbs`, and facts about them.
+
+    ``spans`` are whole documents, ``short`` those of them that are not in ``segments``, and ``tall`` the words of which
+    a document has very many tokens.
+    """
+
+    spans: Any
+    short: Any
+    segments: Segments | None
     codes: Any
     level_first: Any
+    tall: Any
     n_levels: int
     longest: int
+    longest_short: int
 
 
 class CudaChunk(Chunk):
@@ -91,21 +152,43 @@ class CudaChunk(Chunk):
         most = np.zeros(self.n_words, dtype=np.int64)
         np.maximum.at(most, self.indices, self.values)
         level_first = np.append(0, np.cumsum(most))
-        needed = 8 * int(lengths.sum()) + 16 * self.n_documents
-        free = cuda.current_context().get_memory_info()[0]
-        if needed > free:
-            raise MemoryError(
-                f"the documents need {needed / 2**30:.1f} GiB on the GPU, which has {free / 2**30:.1f} GiB free: "
-                'fit fewer documents at a time with partial_fit, or use engine="local"'
-            )
+        needed = 8 * int(lengths.sum()) + 48 * self.n_documents
+        check_room(needed, "the documents need")
         several = self.values > 1
         codes = np.repeat(4 * self.indices + 2 * several, self.values)
         heads = np.append(0, np.cumsum(self.values, dtype=np.int64))[:-1]
         codes[heads[several]] -= 1
-        arrays = np.argsort(-lengths, kind="stable").astype(np.int32), np.append(0, np.cumsum(lengths)), codes
-        order, first, codes = (cuda.to_device(np.ascontiguousarray(array)) for array in arrays)
-        longest = int(lengths.max(initial=0))
-        return CardTokens(order, first, codes, cuda.to_device(level_first), int(level_first[-1]), longest)
+        first, order = np.append(0, np.cumsum(lengths)), np.argsort(-lengths, kind="stable")
+        limit = max(_LONG, int(lengths.sum()) // _SIDE_BY_SIDE)
+        n_long = int(np.count_nonzero(lengths > limit))
+        nothing = np.zeros_like(order)
+        spans = cuda.to_device(np.stack([order, first[order], first[order + 1], nothing, nothing], axis=1))
+        return CardTokens(
+            spans=spans,
+            short=spans[n_long:],
+            segments=Segments.of(self, order[:n_long], first) if n_long else None,
+            codes=cuda.to_device(codes),
+            level_first=cuda.to_device(level_first),
+            tall=cuda.to_device(np.flatnonzero(most > TALL)),
+            n_levels=int(level_first[-1]),
+            longest=int(lengths.max(initial=0)),
+            longest_short=int(lengths[order[n_long:]].max(initial=0)),
+        )
+
+
+def check_room(needed: int, what: str) -> None:
+    """Raise an error if the memory of the GPU is too small."""
+    if needed > open_card().current_context().get_memory_info()[0]:
+        raise out_of_memory(needed, what)
+
+
+def out_of_memory(needed: int, what: str) -> MemoryError:
+    """An error that says what to do."""
+    free = open_card().current_context().get_memory_info()[0]
+    return MemoryError(
+        f"{what} {needed / 2**30:.1f} GiB on the GPU, which has {free / 2**30:.1f} GiB free: "
+        'fit fewer documents at a time with partial_fit, or use engine="local"'
+    )
 
 
 class CudaDocuments(LocalDocuments):

@@ -17,7 +17,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from bursty.engines import Chunk, Column, Documents, total
+from bursty.engines import Chunk, Column, Documents, has_versions, total
 from bursty.inference.runs import Trace
 from bursty.inference.stopping import MeanGain, Rule
 from bursty.samplers.tokens import Tokens, random_topics
@@ -215,12 +215,14 @@ def average(chains: Chains, method: Method[Any], params: Any, n_samples: int) ->
     counts = documents.split(None)
     for _ in range(n_samples):
         samples.append(method.sweeps(chains, params, 1) * (1.0 / n_samples))
-        counts = documents.keep(_add_topics, *chains.columns, counts, n_topics=chains.n_topics)
+        counts = documents.keep(add_topics, *chains.columns, counts, n_topics=chains.n_topics)
     mixtures = documents.collect(_mean_mixture, counts, n_samples=n_samples, alpha=params.alpha)
     return documents.fetch(total(samples)), mixtures
 
 
-def _add_topics(chunk: Chunk, offset: int, topics: Array, counts: Array | None, n_topics: int) -> Array:
+@has_versions
+def add_topics(chunk: Chunk, offset: int, topics: Array, counts: Array | None, n_topics: int) -> Array:
+    """Tokens of each document and topic, added to those of other sweeps: D x K."""
     these = Tokens.numbered(chunk, offset).document_topics(topics, n_topics)
     return these if counts is None else counts + these
 

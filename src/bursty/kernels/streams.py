@@ -22,6 +22,8 @@ RELABEL, REGROUP = 2**45, 2**46
 HELD = 2**47
 #: PHI drawn on a GPU, one stream per pair of a word and a topic.
 PHI_PAIRS = 2**48
+#: Auxiliary variables of long documents on a GPU, and of words with many tokens: this plus the number of the sweep.
+LONG_DOCUMENTS, HEAVY_WORDS = 2**49, 2**50
 #: The sweep of which phi is drawn from the prior.
 PRIOR = 2**62
 

@@ -6,11 +6,12 @@ from typing import Any, cast
 
 import numpy as np
 
+from bursty.engines.card import column_sums, copied, empty, launch, on_card, zeros
 from bursty.engines.cuda import CudaChunk
 from bursty.inference.topics import cuda_sweeps
-from bursty.inference.topics.cuda_sweeps import Shape, Weights, column_sums, empty, launch, n_columns, on_card
+from bursty.inference.topics.cuda_sweeps import Shape, Sweep, Weights, n_columns
 from bursty.kernels import streams
-from bursty.kernels.cuda import maximise, variates
+from bursty.kernels.cuda import gibbs, maximise, sums, variates
 from bursty.samplers import lda
 
 Array = np.ndarray[Any, Any]
@@ -27,7 +28,7 @@ class CardTable:
 
     def __add__(self, other: CardTable) -> CardTable:
         out = empty(self.values.shape, np.int32)
-        launch(maximise.add_tables, out.size, self.values, other.values, out)
+        launch(sums.add_tables, out.size, self.values, other.values, out)
         return CardTable(out)
 
     def fetch(self) -> Array:
@@ -55,7 +56,7 @@ def new_phi(word_topics: Any, beta: Array, seed: int, number: int) -> CardPhi:
     stream = number + streams.PHI_PAIRS
     launch(variates.draw_gammas, values.size, counts, on_card(beta), _LEAST, seed, stream, values)
     table = empty((len(counts), n_columns(n_topics)), np.float32)
-    launch(variates.scale_to_table, table.size, values, on_card(1.0 / column_sums(values)), table)
+    launch(variates.scale_to_table, table.size, values, column_sums(values), table)
     return CardPhi(table, n_topics)
 
 
@@ -64,14 +65,21 @@ def sweep(
 ) -> tuple[Any, CardTable]:
     """`lda.sweep`: new topics of a chunk's tokens, and their words."""
     shape = Shape.of(len(model.alpha), chunk)
-    topics, phi = cuda_sweeps.copied(topics), cast(Any, model.phi)
+    topics, phi = copied(topics), cast(Any, model.phi)
     if not isinstance(phi, CardPhi):
         table = empty((len(phi), n_columns(len(model.alpha))), np.float32)
         launch(maximise.to_table, table.size, on_card(phi), table)
         phi = CardPhi(table, len(model.alpha))
     alpha = cuda_sweeps.padded(model.alpha, 0.0)
     weights = Weights(phi.table, alpha, alpha, False, phi.n_topics)
-    words = cuda_sweeps.zeros((chunk.n_words, phi.n_topics), np.int32)
-    mixtures = cuda_sweeps.zeros((phi.n_topics, chunk.on_card.longest + 1), np.int32)
-    cuda_sweeps.sweep(chunk, offset, topics, weights, seed, number, (mixtures, words), shape)
+    words = zeros((chunk.n_words, phi.n_topics), np.int32)
+    mixtures = zeros((phi.n_topics, chunk.on_card.longest + 1), np.int32)
+    Sweep(chunk, offset, topics, weights, seed, number, (mixtures, words), shape).run()
     return topics, CardTable(words)
+
+
+def word_topics_of(chunk: CudaChunk, offset: int, topics: Any, n_topics: int, dtype: Any) -> CardTable:
+    """`lda.word_topics_of`."""
+    tokens, words = chunk.on_card, zeros((chunk.n_words, n_topics), np.int32)
+    launch(gibbs.count_tokens, len(tokens.codes), tokens.codes, on_card(topics), words)
+    return CardTable(words)

@@ -1,4 +1,4 @@
-"""What the topic models share on a card: how sweeps are launched, sums over words."""
+"""What the topic models share on a card: the shape of kernels, and how sweeps are launched."""
 
 from __future__ import annotations
 
@@ -9,13 +9,25 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
+from bursty.engines.card import empty, launch, zeros
 from bursty.engines.cuda import CudaChunk
-from bursty.kernels.cuda import gibbs, maximise
+from bursty.kernels import streams
+from bursty.kernels.cuda import blocks, gibbs, segments
 
 Array = np.ndarray[Any, Any]
 
-# Threads of a block where nothing is said.
-_THREADS = 128
+# Shared memory of a block.
+_SHARED = 49_152
+# Threads of a block that counts the tokens of a segment.
+_COUNTING = 64
+# Blocks of tokens are not moved in longer documents: all would wait for them.
+_LONGEST_MOVED = 4096
+#: Maximum number of topics: lanes, threads.
+SHAPES = ((200, 8, 128), (2**31, 32, 128))
+#: Lanes and threads of moves of blocks.
+MOVES = 32, 128
+# The sweeps of a thread that waits for one document take this share of its tokens.
+_SIDE_BY_SIDE = 2000
 
 
 @dataclass(frozen=True)
@@ -34,13 +46,12 @@ class Shape:
         Where all wait for the longest document, it gets a warp.
         """
         n_lanes, n_threads = next((lanes, threads) for most, lanes, threads in SHAPES if n_topics <= most)
-        if _SIDE_BY_SIDE * chunk.on_card.longest > chunk.lengths.sum():
+        if _SIDE_BY_SIDE * chunk.on_card.longest_short > chunk.lengths.sum():
             n_lanes = SHAPES[-1][1]
         n_slots = -(-n_topics // n_lanes)
-        # The shared memory of a block is 48 KiB.
-        while n_threads > 32 and gibbs.shared_bytes(n_lanes, n_slots, n_threads) > 49_152:
+        while n_threads > 32 and gibbs.shared_bytes(n_lanes, n_slots, n_threads) > _SHARED:
             n_threads //= 2
-        if gibbs.shared_bytes(n_lanes, n_slots, n_threads) > 49_152:
+        if gibbs.shared_bytes(n_lanes, n_slots, n_threads) > _SHARED:
             raise ValueError(f'engine="cuda" takes up to 4,096 topics, not {n_topics}: use engine="local"')
         return cls(n_lanes, n_slots, n_threads)
 
@@ -48,44 +59,6 @@ class Shape:
 def n_columns(n_topics: int) -> int:
     """Columns of a table: enough for every shape."""
     return -(-n_topics // 32) * 32
-
-
-# Documents that can be said to run at once.
-_SIDE_BY_SIDE = 2000
-#: Maximum number of topics: lanes, threads.
-SHAPES = ((200, 8, 128), (2**31, 32, 128))
-
-
-def launch(kernel: Any, n_items: int, *args: Any) -> None:
-    """A thread for each item."""
-    if n_items:
-        kernel[-(-n_items // _THREADS), _THREADS](*args)
-
-
-def empty(shape: Any, dtype: Any) -> Any:
-    """Memory of the card."""
-    return cuda.device_array(shape, dtype)
-
-
-def zeros(shape: tuple[int, int], dtype: Any) -> Any:
-    """The same, cleared."""
-    table = cuda.device_array(shape, dtype)
-    launch(maximise.clear, table.size, table)
-    return table
-
-
-def on_card(values: Any) -> Any:
-    """An array on the card, copied if it is not there."""
-    return values if hasattr(values, "copy_to_host") else cuda.to_device(np.ascontiguousarray(values))
-
-
-def column_sums(values: Any) -> Array:
-    """Sums over the rows, in one order of adding."""
-    while len(values) > 1:
-        sums = empty((-(-values.shape[0] // maximise.BLOCK), values.shape[1]), np.float64)
-        launch(maximise.add_blocks, sums.size, values, sums)
-        values = sums
-    return np.asarray(values.copy_to_host()[0])
 
 
 def padded(values: Array, fill: float) -> Any:
@@ -97,48 +70,132 @@ def padded(values: Array, fill: float) -> Any:
 
 @dataclass(frozen=True)
 class Weights:
-    """What a sweep takes of the model: its table, alpha and s, filled up to the columns of the table."""
+    """What a sweep takes of the model: its table, alpha and s, filled up to the columns of the table.
+
+    Long documents can be cut if s is above alpha for all topics.
+    """
 
     table: Any
     alpha: Any
     totals: Any
     bursty: bool
     n_topics: int
+    can_cut: bool = True
 
 
-def sweep(
-    chunk: CudaChunk, offset: int, topics: Any, weights: Weights, seed: int, number: int, tallies: Any, shape: Shape
-) -> None:
-    """One sweep, in place; ``tallies`` are the mixtures and words to count, or None."""
-    tokens = chunk.on_card
-    kernel = gibbs.sweep_kernel(shape.n_lanes, shape.n_slots, weights.bursty, tallies is not None, shape.max_registers)
-    mixtures, words = tallies or (_nothing(), _nothing())
-    per_block = shape.n_threads // shape.n_lanes
-    shared = gibbs.shared_bytes(shape.n_lanes, shape.n_slots, shape.n_threads)
-    if chunk.n_documents:
-        kernel[-(-chunk.n_documents // per_block), shape.n_threads, 0, shared](
-            tokens.order, tokens.first, tokens.codes, topics, weights.table, weights.alpha, weights.totals,
-            _keys(chunk, offset), seed, number, weights.n_topics, mixtures, words, tokens.level_first,
+@dataclass(frozen=True)
+class Sweep:
+    """One sweep over a chunk: the numbers of its random streams, and what is counted (None, or mixtures and words)."""
+
+    chunk: CudaChunk
+    offset: int
+    topics: Any
+    weights: Weights
+    seed: int
+    number: int
+    tallies: Any
+    shape: Shape
+
+    def run(self) -> None:
+        """New topics, in place."""
+        tokens = self.chunk.on_card
+        if tokens.segments is None or not self.weights.can_cut:
+            self._chains(tokens.spans)
+        else:
+            self._cut_documents()
+            self._chains(tokens.short)
+
+    def _chains(self, spans: Any, given: Any = None) -> None:
+        """Chains of draws, one per span."""
+        shape, weights, tokens = self.shape, self.weights, self.chunk.on_card
+        kernel = gibbs.sweep_kernel(
+            shape.n_lanes, shape.n_slots, weights.bursty, self.tallies is not None, given is not None,
+            shape.max_registers,
         )  # fmt: skip
+        mixtures, words = self.tallies or (nothing(np.int32), nothing(np.int32))
+        per_block = shape.n_threads // shape.n_lanes
+        shared = gibbs.shared_bytes(shape.n_lanes, shape.n_slots, shape.n_threads)
+        if len(spans):
+            kernel[-(-len(spans) // per_block), shape.n_threads, 0, shared](
+                spans, tokens.codes, self.topics, weights.table, weights.alpha, weights.totals,
+                nothing(np.float32) if given is None else given, keys(self.chunk, self.offset), self.seed,
+                self.number, weights.n_topics, mixtures, words, tokens.level_first,
+            )  # fmt: skip
+
+    def _cut_documents(self) -> None:
+        """Segments of long documents, side by side."""
+        weights, tokens = self.weights, self.chunk.on_card
+        own = tokens.segments
+        assert own is not None
+        given, has_heavy = self.draw_given(), weights.bursty and len(own.heavy) > 0
+        if has_heavy:
+            args = self.draw_heavy(given), keys(self.chunk, self.offset), self.seed, self.number, self.topics
+            segments.draw_tokens[len(own.of_heavy), _COUNTING](own.of_heavy, *args)
+        self._chains(own.of_light if has_heavy else own.spans, given)
+        if self.tallies is not None:
+            mixtures, words = self.tallies
+            counts = self._count(own.spans, segments.ROW, len(own.documents))
+            launch(segments.tally_mixtures, counts.size, counts, mixtures)
+            if has_heavy:
+                counts = self._count(own.of_heavy, segments.HEAVY, len(own.heavy))
+                launch(segments.tally_words, counts.size, own.heavy, counts, tokens.level_first, words)
+
+    def draw_given(self) -> Any:
+        """Auxiliary variables of long documents: documents x columns of the table."""
+        weights, own = self.weights, self.chunk.on_card.segments
+        assert own is not None
+        given = empty((len(own.documents), weights.table.shape[1]), np.float32)
+        counts = self._count(own.spans, segments.ROW, len(own.documents))
+        stream = self.seed, self.number + streams.LONG_DOCUMENTS
+        args = weights.alpha, weights.totals, *stream, weights.bursty, given
+        launch(segments.draw_given, given.size, counts, keys(self.chunk, self.offset, own.documents), *args)
+        return given
+
+    def draw_heavy(self, given: Any) -> Any:
+        """Cumulative weights of the topics of heavy words: words x topics."""
+        weights, own = self.weights, self.chunk.on_card.segments
+        assert own is not None
+        table = empty((len(own.heavy), weights.n_topics), np.float64)
+        counts = self._count(own.of_heavy, segments.HEAVY, len(own.heavy))
+        stream = keys(self.chunk, self.offset, own.documents), self.seed, self.number + streams.HEAVY_WORDS
+        launch(segments.draw_heavy, table.size, own.heavy, counts, given, weights.table, *stream, table)
+        launch(segments.add_up, len(own.heavy), table)
+        return table
+
+    def _count(self, spans: Any, column: int, n_rows: int) -> Any:
+        counts = zeros((n_rows, self.weights.n_topics), np.int32)
+        segments.count[len(spans), _COUNTING](spans, column, self.topics, counts)
+        return counts
+
+
+def move_blocks(chunk: CudaChunk, offset: int, topics: Any, weights: Weights, seed: int, number: int) -> None:
+    """Moves of blocks of tokens, in place: `bursty.samplers.dcmlda.Hyperparameters.move_blocks`."""
+    tokens, (n_lanes, n_threads) = chunk.on_card, MOVES
+    n_slots = -(-weights.n_topics // n_lanes)
+    while n_threads > n_lanes and blocks.shared_bytes(n_slots, n_threads) > _SHARED:
+        n_threads //= 2
+    shared = blocks.shared_bytes(n_slots, n_threads)
+    spans = tokens.spans[int(np.count_nonzero(chunk.lengths > _LONGEST_MOVED)) :]
+    per_block = n_threads // n_lanes
+    for by_word, stream in ((True, streams.REGROUP), (False, streams.RELABEL)):
+        if len(spans):
+            blocks.move_kernel(n_lanes, n_slots, by_word)[-(-len(spans) // per_block), n_threads, 0, shared](
+                spans, tokens.codes, topics, weights.table, weights.alpha, weights.totals, keys(chunk, offset),
+                seed, number + stream, weights.n_topics,
+            )  # fmt: skip
 
 
 @lru_cache
-def _nothing() -> Any:
-    return empty((1, 1), np.int32)
+def nothing(dtype: Any) -> Any:
+    """In the place of a table that is not needed."""
+    return cuda.device_array((1, 1), dtype)
 
 
-def _keys(chunk: CudaChunk, offset: int) -> Any:
-    """Numbers of the documents, which name their streams; copied once."""
+def keys(chunk: CudaChunk, offset: int, documents: Array | None = None) -> Any:
+    """Numbers of the documents (or of some), which name their streams; copied once."""
     known = chunk.__dict__.setdefault("_keys", {})
-    if offset not in known:
-        known[offset] = cuda.to_device(np.arange(offset, offset + chunk.n_documents, dtype=np.uint64))
-    return known[offset]
-
-
-def copied(topics: Any) -> Any:
-    """Topics on the card that may be changed."""
-    if not hasattr(topics, "copy_to_host"):
-        return cuda.to_device(topics)
-    copy = cuda.device_array_like(topics)
-    copy.copy_to_device(topics)
-    return copy
+    name = offset, documents is None
+    if name not in known:
+        own = np.arange(chunk.n_documents) if documents is None else documents
+        known[name] = cuda.to_device((own + offset).astype(np.uint64))
+    return known[name]

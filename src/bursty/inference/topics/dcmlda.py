@@ -28,8 +28,8 @@ Array = np.ndarray[Any, Any]
 
 # A chain starts from this number of sweeps of LDA with this beta.
 _START_SWEEPS, _START_BETA = 20, 0.1
-# Blocks of tokens are moved before one sweep in this number: a move takes as long as two to ten sweeps.
-_MOVES = 20
+#: Blocks of tokens are moved before one sweep in this number: a move takes as long as two to ten sweeps.
+MOVES = 20
 
 
 @storable("DCMLDAStatistics", **STORED, words=part(Levels, items="n_words*K", K=1))
@@ -114,7 +114,7 @@ def sweeps(
     """New topics of a chunk's tokens after sweeps of these numbers, and their statistics."""
     state = State(Tokens.numbered(chunk, offset), topics)
     for number in numbers:
-        if number % _MOVES == 0:
+        if number % MOVES == 0:
             state = params.move_blocks(state, seed, number)
         state = params.sweep(state, seed, number)
     total = float(log_joint(state, params).sum())
@@ -132,7 +132,7 @@ def statistics(state: State, n_topics: int, log_joint: float = 0.0, learn: bool 
 def start(chains: Chains, alpha: Array, n_words: int) -> Hyperparameters:
     """Where DCMLDA begins: some sweeps of LDA sort the tokens into topics, and beta is learned from these."""
     even = lda_sampler.Hyperparameters(alpha, np.full(n_words, _START_BETA))
-    lda.Method().sweeps(chains, even, _START_SWEEPS)
+    lda.Method().move(chains, even, _START_SWEEPS)
     stats = chains.sum(begin_statistics, n_topics=chains.n_topics)
     begin = np.full((n_words, chains.n_topics), _START_BETA)
     documents = chains.documents

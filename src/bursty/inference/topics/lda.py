@@ -67,7 +67,16 @@ class Method:
     phi: Array | None = None
 
     def sweeps(self, chains: Chains, params: Hyperparameters, n_sweeps: int) -> LDAStatistics:
-        """All chunks share phi, so they go sweep by sweep."""
+        """Sweeps, and what is learned from the last one."""
+        word_topics = chains.documents.fetch(self.move(chains, params, n_sweeps))
+        learns = self.learn != "nothing"
+        of_documents = chains.sum(mixtures, alpha=params.alpha, learn=learns)
+        log_joint = of_documents.log_joint + log_words(word_topics, params.beta)
+        words = mixture_levels(word_topics.T.astype(np.int64)) if learns else (NO_LEVELS, NO_LEVELS)
+        return LDAStatistics(of_documents.mixtures, of_documents.lengths, log_joint, *words, word_topics)
+
+    def move(self, chains: Chains, params: Hyperparameters, n_sweeps: int) -> Any:
+        """Sweeps alone; tokens of each word and topic. All chunks share phi, so they go sweep by sweep."""
         documents, word_topics = chains.documents, _count_words(chains)
         dtype = count_type(int(documents.n_tokens))
         for _ in range(n_sweeps):
@@ -77,12 +86,7 @@ class Method:
             model = Topics(params.alpha, phi)
             word_topics = chains.move(sweep, 1, model=model, number=chains.number, dtype=dtype)
         chains.counted = chains.topics, word_topics
-        word_topics = documents.fetch(word_topics)
-        learns = self.learn != "nothing"
-        of_documents = chains.sum(mixtures, alpha=params.alpha, learn=learns)
-        log_joint = of_documents.log_joint + log_words(word_topics, params.beta)
-        words = mixture_levels(word_topics.T.astype(np.int64)) if learns else (NO_LEVELS, NO_LEVELS)
-        return LDAStatistics(of_documents.mixtures, of_documents.lengths, log_joint, *words, word_topics)
+        return word_topics
 
     def update(self, stats: LDAStatistics, params: Hyperparameters) -> Hyperparameters:
         """Maximum likelihood, symmetric or not."""
@@ -128,9 +132,11 @@ def _count_words(chains: Chains) -> Array:
         word_topics: Array = chains.counted[1]
         return word_topics
     dtype = count_type(int(chains.documents.n_tokens))
-    return np.asarray(chains.sum(word_topics_of, n_topics=chains.n_topics, dtype=dtype))
+    counted: Array = chains.sum(word_topics_of, n_topics=chains.n_topics, dtype=dtype)
+    return counted
 
 
+@has_versions
 def word_topics_of(chunk: Chunk, offset: int, topics: Array, n_topics: int, dtype: Any) -> Array:
     """Tokens of each word and topic in a chunk: W x K."""
     return Tokens.numbered(chunk, offset).word_topics(topics, n_topics, dtype)

@@ -5,15 +5,17 @@
 
 Lane l of a document owns the topics l, l + T, l + 2 T, ... of its counts, which no other lane reads: the first factor,
 n_dk and n_dwk, in shared memory. A token costs a sum over the topics of the lane, a scan over the lanes, and two
-changed counts. Documents are processed longest first, so that those that share a warp end together.
+changed counts. Documents are processed longest first, so that those that share a warp end together. A document is a
+chain of draws; `segments` says how long ones are cut.
 
 n_dwk is filled at the first token of a word and cleared at the next word, so that a word with c tokens costs time
 proportional to c. The last sweep also tallies the counts once they are final, which is all that the M step needs.
 
 | name | what | shape |
 |---|---|---|
-| order | documents, longest first | D |
-| first | index of the first token of each document | D + 1 |
+| spans | what a chain goes through, longest first: document, index of its first token, of the last one plus 1, of the \
+first one in its document, and of the row of ``given`` | n x 5 |
+| given | the first factor of each row, where it does not depend on n_dk | rows, at least T * S |
 | codes | 4 times the word of a token, plus 0: its only token, 1: the first of several, 2: a later one | tokens |
 | topics | the topic of each token, changed in place | tokens |
 | table | beta or phi, columns padded with zeros | W, at least T * S |
@@ -42,11 +44,13 @@ stream, single = random.stream, random.single
 
 
 @lru_cache
-def sweep_kernel(n_lanes: int, n_slots: int, bursty: bool, tally: bool, max_registers: int | None = None) -> Any:
+def sweep_kernel(
+    n_lanes: int, n_slots: int, bursty: bool, tally: bool, is_given: bool = False, max_registers: int | None = None
+) -> Any:
     """The sweep with T = ``n_lanes`` (a power of 2, at most 32) and S = ``n_slots`` topics per lane.
 
-    ``bursty``: DCMLDA, else LDA. ``tally``: with counts. ``max_registers`` per thread: fewer let more documents run in
-    parallel. `shared_bytes` gives the shared memory of a block.
+    ``bursty``: DCMLDA, else LDA. ``tally``: with counts. ``is_given``: the first factor is. ``max_registers`` per
+    thread: fewer let more documents run in parallel. `shared_bytes` gives the shared memory of a block.
     """
     T, S, ROW = n_lanes, n_slots, n_lanes * n_slots
     SIZE, DEPTH = 3 * ROW, n_lanes.bit_length() - 1
@@ -57,7 +61,7 @@ def sweep_kernel(n_lanes: int, n_slots: int, bursty: bool, tally: bool, max_regi
 
     @cuda.jit(cache=True, fastmath=True, **options)
     def sweep(
-        order, first, codes, topics, table, alpha, totals, keys, seed, number, n_topics, mixtures, words, level_first
+        spans, codes, topics, table, alpha, totals, given, keys, seed, number, n_topics, mixtures, words, level_first
     ):
         if LIMIT == 0:
             return
@@ -68,26 +72,30 @@ def sweep_kernel(n_lanes: int, n_slots: int, bursty: bool, tally: bool, max_regi
         home = int32(place() - lane)
         ratio, sizes, mates = int32(tile * SIZE), int32(tile * SIZE + ROW), int32(tile * SIZE + 2 * ROW)
         last_slot, last_lane = int32((n_topics - 1 - lane) // T), int32(min(n_topics, T) - 1)
-        number_of_document = int32(cuda.blockIdx.x * (cuda.blockDim.x // T) + tile)
-        begin, length = first[0], int32(0)
+        span = int32(cuda.blockIdx.x * (cuda.blockDim.x // T) + tile)
+        begin, length, shift, row = spans[0, 1], int32(0), int32(0), int32(0)
         key, step = uint64(0), uint64(0)
-        if number_of_document < order.shape[0]:
-            document = order[number_of_document]
-            begin = first[document]
-            length = int32(first[document + 1] - begin)
-            key, step = stream(seed, number, keys[document])
+        if span < spans.shape[0]:
+            begin = spans[span, 1]
+            length = int32(spans[span, 2] - begin)
+            shift, row = int32(spans[span, 3]), int32(spans[span, 4])
+            key, step = stream(seed, number, keys[spans[span, 0]])
         n_steps = read(length, 0)
         for j in range(S):
             memory[uint32(sizes + lane + T * j)] = _0
             memory[uint32(mates + lane + T * j)] = _0
         meet()
-        for i in range(lane, length, T):
-            cuda.atomic.add(memory, uint32(sizes + topics[begin + i]), _1)
-        meet()
+        if not is_given:
+            for i in range(lane, length, T):
+                cuda.atomic.add(memory, uint32(sizes + topics[begin + i]), _1)
+            meet()
         for j in range(S):
             k = lane + T * j
-            n = memory[uint32(sizes + k)]
-            memory[uint32(ratio + k)] = (n + alpha[k]) / (n + totals[k]) if bursty else n + alpha[k]
+            if is_given:
+                memory[uint32(ratio + k)] = given[row, k]
+            else:
+                n = memory[uint32(sizes + k)]
+                memory[uint32(ratio + k)] = (n + alpha[k]) / (n + totals[k]) if bursty else n + alpha[k]
         topic, code, u, filled = int32(0), int32(0), _0, int32(-1)
         for i in range(n_steps):
             at = int32(i & (T - 1))
@@ -96,7 +104,7 @@ def sweep_kernel(n_lanes: int, n_slots: int, bursty: bool, tally: bool, max_regi
                     topics[begin + i + lane - T] = topic
                 if i + lane < length:
                     topic, code = int32(topics[begin + i + lane]), int32(codes[begin + i + lane])
-                    u = single(key, step, i + lane)
+                    u = single(key, step, shift + i + lane)
             old, own_code, left = read(topic, home + at), read(code, home + at), read(u, home + at)
             word, kind, active = int32(own_code >> 2), int32(own_code & 3), i < length
             if bursty:
@@ -117,11 +125,12 @@ def sweep_kernel(n_lanes: int, n_slots: int, bursty: bool, tally: bool, max_regi
                             mate += T
                     meet()
             if active and lane == old % T:
-                n = memory[uint32(sizes + old)] - _1
-                memory[uint32(sizes + old)] = n
-                memory[uint32(ratio + old)] = (
-                    (n + alpha[uint32(old)]) / (n + totals[uint32(old)]) if bursty else n + alpha[uint32(old)]
-                )
+                if not is_given:
+                    n = memory[uint32(sizes + old)] - _1
+                    memory[uint32(sizes + old)] = n
+                    memory[uint32(ratio + old)] = (
+                        (n + alpha[uint32(old)]) / (n + totals[uint32(old)]) if bursty else n + alpha[uint32(old)]
+                    )
                 if bursty and kind != ONLY:
                     memory[uint32(mates + old)] -= _1
             total = _0
@@ -147,11 +156,12 @@ def sweep_kernel(n_lanes: int, n_slots: int, bursty: bool, tally: bool, max_regi
                 slot += int32(sums[j] <= left)
             new = read(int32(lane + T * min(slot, last_slot)), home + winner)
             if active and lane == winner:
-                n = memory[uint32(sizes + new)] + _1
-                memory[uint32(sizes + new)] = n
-                memory[uint32(ratio + new)] = (
-                    (n + alpha[uint32(new)]) / (n + totals[uint32(new)]) if bursty else n + alpha[uint32(new)]
-                )
+                if not is_given:
+                    n = memory[uint32(sizes + new)] + _1
+                    memory[uint32(sizes + new)] = n
+                    memory[uint32(ratio + new)] = (
+                        (n + alpha[uint32(new)]) / (n + totals[uint32(new)]) if bursty else n + alpha[uint32(new)]
+                    )
                 if bursty and kind != ONLY:
                     memory[uint32(mates + new)] += _1
                 elif tally and bursty:
@@ -170,11 +180,20 @@ def sweep_kernel(n_lanes: int, n_slots: int, bursty: bool, tally: bool, max_regi
                     n = int32(memory[uint32(mates + k)])
                     if n > 0:
                         cuda.atomic.add(words, (level_first[filled] + n - 1, k), 1)
-                n = int32(memory[uint32(sizes + k)])
-                if length > 0 and n > 0:
-                    cuda.atomic.add(mixtures, (k, n), 1)
+                if not is_given:
+                    n = int32(memory[uint32(sizes + k)])
+                    if length > 0 and n > 0:
+                        cuda.atomic.add(mixtures, (k, n), 1)
 
     return sweep
+
+
+@cuda.jit(cache=True)
+def count_tokens(codes, topics, words):
+    """Number of tokens by word and topic: one thread per token."""
+    token = cuda.grid(1)
+    if token < codes.shape[0]:
+        cuda.atomic.add(words, (codes[token] >> 2, topics[token]), 1)
 
 
 @cuda.jit(cache=True)

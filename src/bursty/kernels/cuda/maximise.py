@@ -1,7 +1,8 @@
-"""The M step of DCMLDA on a GPU, and sums over words: one thread per pair of a word and a topic.
+"""The M step of DCMLDA on a GPU, for words: one thread per pair of a word and a topic.
 
 ``levels`` has the number of documents at each level (word, tokens) and topic; all possible levels of a word are stored
-one after the other from ``level_first``; ``scale`` is the weight of a document.
+one after the other from ``level_first``; ``scale`` is the weight of a document. Words with more levels than ``tall``
+are left to `tall`, which has a block for each pair. What has one number per topic is in `topics`.
 """
 
 from __future__ import annotations
@@ -10,8 +11,6 @@ import math
 
 from numba import cuda, float32
 
-# Number of words that one thread sums.
-BLOCK = 64
 # Levels that are looked at together.
 _FEW = 16
 
@@ -26,24 +25,25 @@ def any_of(levels, begin, end, k):
 
 
 @cuda.jit(cache=True)
-def count_types(levels, level_first, scale, types, tokens):
+def count_types(levels, level_first, tall, scale, types, tokens):
     """Weight of the documents that have the pair, and of its tokens in them."""
     pair = cuda.grid(1)
     if pair < types.size:
         word, k = pair // types.shape[1], pair % types.shape[1]
         documents, occurrences, begin = 0, 0, level_first[word]
         n_levels = level_first[word + 1] - begin
-        for block in range(0, n_levels, _FEW):
-            if block < _FEW or any_of(levels, begin + block, begin + n_levels, k):
-                for j in range(block, min(block + _FEW, n_levels)):
-                    documents += levels[begin + j, k]
-                    occurrences += (j + 1) * levels[begin + j, k]
-        types[word, k] = scale * documents
-        tokens[word, k] = scale * occurrences
+        if n_levels <= tall:
+            for block in range(0, n_levels, _FEW):
+                if block < _FEW or any_of(levels, begin + block, begin + n_levels, k):
+                    for j in range(block, min(block + _FEW, n_levels)):
+                        documents += levels[begin + j, k]
+                        occurrences += (j + 1) * levels[begin + j, k]
+            types[word, k] = scale * documents
+            tokens[word, k] = scale * occurrences
 
 
 @cuda.jit(cache=True)
-def solve(levels, level_first, scale, types, tokens, lambdas, max_steps, alpha, slope):
+def solve(levels, level_first, tall, scale, types, tokens, lambdas, max_steps, alpha, slope):
     """`gibbs_maximise.solve`: ``sum_j tail_j / (alpha + j) = lambdas[k]`` starting from ``alpha``."""
     pair = cuda.grid(1)
     if pair < types.size:
@@ -52,14 +52,14 @@ def solve(levels, level_first, scale, types, tokens, lambdas, max_steps, alpha, 
         if weight == 0.0:
             alpha[word, k], slope[word, k] = 0.0, 0.0
         elif target > 0.0:
-            least = weight / target
+            least, n_levels = weight / target, level_first[word + 1] - level_first[word]
             if tokens[word, k] == weight:
                 alpha[word, k], slope[word, k] = least, least / target
-            else:
+            elif n_levels <= tall:
                 a = max(alpha[word, k], least)
                 for _ in range(max_steps):
                     g, q, tail, begin = 0.0, 0.0, weight, level_first[word]
-                    for j in range(level_first[word + 1] - begin):
+                    for j in range(n_levels):
                         inverse = 1.0 / (a + j)
                         g += tail * inverse
                         q += tail * inverse * inverse
@@ -84,73 +84,87 @@ def begin(types, scale, alpha):
 
 
 @cuda.jit(cache=True)
-def move(types, lambdas, change, alpha, slope, out):
-    """Solutions for slightly changed lambdas."""
+def move(types, tokens, lambdas, change, type_factors, token_factors, alpha, slope, out):
+    """Solutions for slightly changed lambdas; a topic with a positive factor has its types or tokens times it."""
     pair = cuda.grid(1)
     if pair < types.size:
         word, k = pair // types.shape[1], pair % types.shape[1]
-        out[word, k] = 0.0
-        if types[word, k] > 0.0:
-            moved = alpha[word, k] - slope[word, k] * change[k]
-            out[word, k] = max(moved, types[word, k] / lambdas[k])
+        value = 0.0
+        if token_factors[k] > 0.0:
+            value = tokens[word, k] * token_factors[k]
+        elif type_factors[k] > 0.0:
+            value = types[word, k] * type_factors[k]
+        elif types[word, k] > 0.0:
+            value = max(alpha[word, k] - slope[word, k] * change[k], types[word, k] / lambdas[k])
+        out[word, k] = value
 
 
 @cuda.jit(cache=True)
-def set_columns(weights, factors, alpha):
-    """``weights * factors`` in the topics whose factor is positive."""
+def set_limits(types, tokens, last, type_factors, token_factors, out):
+    """``last``, or types or tokens times the factor of the topic where that is positive."""
     pair = cuda.grid(1)
-    if pair < alpha.size:
-        word, k = pair // alpha.shape[1], pair % alpha.shape[1]
-        if factors[k] > 0.0:
-            alpha[word, k] = weights[word, k] * factors[k]
+    if pair < types.size:
+        word, k = pair // types.shape[1], pair % types.shape[1]
+        value = last[word, k]
+        if token_factors[k] > 0.0:
+            value = tokens[word, k] * token_factors[k]
+        elif type_factors[k] > 0.0:
+            value = types[word, k] * type_factors[k]
+        out[word, k] = value
 
 
 @cuda.jit(cache=True)
-def count_draws(beta, lambdas, draws, once, twice):
-    """Draws behind each pair, ``beta * lambdas``, and 1 where they are about one, about two."""
+def count_draws(beta, lambdas, numbers, topics):
+    """Pairs with about one draw, about two, and any, of ``beta * lambdas``; of the last also those of each word."""
+    pair, n = cuda.grid(1), 0.0
+    if pair < beta.size:
+        word, k = pair // beta.shape[1], pair % beta.shape[1]
+        n = beta[word, k] * lambdas[k]
+        if n > 0.5:
+            cuda.atomic.add(topics, word, 1)
+    once = cuda.syncthreads_count(n > 0.5 and n < 1.5)
+    twice = cuda.syncthreads_count(n > 1.5 and n < 2.5)
+    known = cuda.syncthreads_count(n > 0.5)
+    if cuda.threadIdx.x == 0:
+        cuda.atomic.add(numbers, 0, once)
+        cuda.atomic.add(numbers, 1, twice)
+        cuda.atomic.add(numbers, 2, known)
+
+
+@cuda.jit(cache=True)
+def give_up(beta, lambdas, numbers, given, draws):
+    """The number of draws that each pair gives up, and all of them."""
     pair = cuda.grid(1)
     if pair < beta.size:
         word, k = pair // beta.shape[1], pair % beta.shape[1]
         n = beta[word, k] * lambdas[k]
         draws[word, k] = n
-        once[word, k] = 1.0 if 0.5 < n < 1.5 else 0.0
-        twice[word, k] = 1.0 if 1.5 < n < 2.5 else 0.0
+        given[word, k] = min(n, numbers[0] / max(numbers[0] + 2 * numbers[1], 1))
 
 
 @cuda.jit(cache=True)
-def give_up(draws, discount, given):
-    """The number of draws that each pair gives up."""
-    pair = cuda.grid(1)
-    if pair < draws.size:
-        word, k = pair // draws.shape[1], pair % draws.shape[1]
-        given[word, k] = min(draws[word, k], discount)
-
-
-@cuda.jit(cache=True)
-def count_topics(draws, out):
-    """Number of topics that have each word."""
+def weigh_words(topics, numbers, unseen, background):
+    """Words by the number of topics that have them, and ``unseen`` more; with mean 1."""
     word = cuda.grid(1)
-    if word < out.size:
-        n = 0.0
-        for k in range(draws.shape[1]):
-            if draws[word, k] > 0.5:
-                n += 1.0
-        out[word] = n
+    if word < background.size:
+        background[word] = (topics[word] + unseen) / (numbers[2] / background.size + unseen)
 
 
 @cuda.jit(cache=True)
-def add_background(beta, draws, given, floor, background, lost, last):
+def add_background(beta, draws, given, s, pool, total, least, background, last):
     """Pairs keep what they do not give up, and all words get a share; a topic without tokens keeps what it had."""
     pair = cuda.grid(1)
     if pair < beta.size:
         word, k = pair // beta.shape[1], pair % beta.shape[1]
-        if lost[k]:
+        if s[0, k] == 0.0:
             beta[word, k] = last[word, k]
         else:
-            kept = 0.0
+            kept, share = 0.0, 0.0
             if draws[word, k] > 0.0:
                 kept = beta[word, k] * ((draws[word, k] - given[word, k]) / draws[word, k])
-            beta[word, k] = kept + floor[k] * background[word]
+            if total[0, k] > 0.0:
+                share = pool[0, k] / total[0, k]
+            beta[word, k] = kept + max(share, least) * s[0, k] / beta.shape[0] * background[word]
 
 
 @cuda.jit(cache=True)
@@ -163,49 +177,45 @@ def to_table(beta, table):
 
 
 @cuda.jit(cache=True)
-def log_words(levels, level_first, beta, out):
+def log_words(levels, level_first, tall, beta, out):
     """Log-likelihood of each pair: ``log Gamma(beta + v) / Gamma(beta)`` for a document with v tokens, added up."""
     pair = cuda.grid(1)
     if pair < beta.size:
         word, k = pair // beta.shape[1], pair % beta.shape[1]
         b, begin, n_levels = beta[word, k], level_first[word], level_first[word + 1] - level_first[word]
-        total, rising = 0.0, 0.0
-        for j in range(min(n_levels, _FEW)):
-            rising += math.log(b + j)
-            total += levels[begin + j, k] * rising
-        for block in range(_FEW, n_levels, _FEW):
-            if any_of(levels, begin + block, begin + n_levels, k):
-                for j in range(block, min(block + _FEW, n_levels)):
-                    n = levels[begin + j, k]
-                    if n > 0:
-                        total += n * (rising + math.lgamma(b + j + 1) - math.lgamma(b + _FEW))
-        out[word, k] = total
+        if n_levels <= tall:
+            total, rising = 0.0, 0.0
+            for j in range(min(n_levels, _FEW)):
+                rising += math.log(b + j)
+                total += levels[begin + j, k] * rising
+            for block in range(_FEW, n_levels, _FEW):
+                if any_of(levels, begin + block, begin + n_levels, k):
+                    for j in range(block, min(block + _FEW, n_levels)):
+                        n = levels[begin + j, k]
+                        if n > 0:
+                            total += n * (rising + math.lgamma(b + j + 1) - math.lgamma(b + _FEW))
+            out[word, k] = total
 
 
 @cuda.jit(cache=True)
-def add_blocks(values, out):
-    """Sums over `BLOCK` rows at a time, in order: blocks x columns."""
-    place = cuda.grid(1)
-    if place < out.size:
-        block, k = place // out.shape[1], place % out.shape[1]
-        total = 0.0
-        for row in range(block * BLOCK, min(values.shape[0], (block + 1) * BLOCK)):
-            total += values[row, k]
-        out[block, k] = total
+def count_levels(levels, level_first, shape, out):
+    """Number of levels of each pair that documents have."""
+    pair = cuda.grid(1)
+    if pair < out.size:
+        word, k, n = pair // shape, pair % shape, 0
+        for level in range(level_first[word], level_first[word + 1]):
+            n += levels[level, k] > 0
+        out[pair] = n
 
 
 @cuda.jit(cache=True)
-def add_tables(left, right, out):
-    """``left + right``."""
-    place = cuda.grid(1)
-    if place < out.size:
-        row, k = place // out.shape[1], place % out.shape[1]
-        out[row, k] = left[row, k] + right[row, k]
-
-
-@cuda.jit(cache=True)
-def clear(table):
-    """Set to zero."""
-    place = cuda.grid(1)
-    if place < table.size:
-        table[place // table.shape[1], place % table.shape[1]] = 0
+def list_levels(levels, level_first, shape, first, values, documents):
+    """The levels of each pair that documents have, and the number of documents, from index ``first`` on."""
+    pair = cuda.grid(1)
+    if pair < first.size:
+        word, k, place = pair // shape, pair % shape, first[pair]
+        for level in range(level_first[word], level_first[word + 1]):
+            if levels[level, k] > 0:
+                values[place] = level - level_first[word] + 1
+                documents[place] = levels[level, k]
+                place += 1

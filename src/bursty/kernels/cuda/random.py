@@ -36,6 +36,13 @@ def stream(seed, sweep, document):
 
 
 @cuda.jit(device=True)
+def branch(key, number):
+    """A stream of its own for each number, from the key of a stream."""
+    key = combine(key, number)
+    return key, mix(key + _GOLDEN) | _1
+
+
+@cuda.jit(device=True)
 def single(key, step, draw):
     """A uniform number in single precision, below 1."""
     return float32(mix(key + uint64(draw) * step) >> _40) * _SINGLE

@@ -45,9 +45,9 @@ def draw_gammas(word_topics, beta, least, seed, number, out):
 
 
 @cuda.jit(cache=True)
-def scale_to_table(values, factors, table):
-    """``values * factors`` in single precision, with columns padded with zeros."""
+def scale_to_table(values, totals, table):
+    """``values / totals`` (1 x K) in single precision, with columns padded with zeros."""
     pair = cuda.grid(1)
     if pair < table.size:
         word, k = pair // table.shape[1], pair % table.shape[1]
-        table[word, k] = float32(values[word, k] * factors[k]) if k < values.shape[1] else float32(0.0)
+        table[word, k] = float32(values[word, k] / totals[0, k]) if k < values.shape[1] else float32(0.0)

@@ -1,0 +1,180 @@
+"""The M step of DCMLDA on a card.
+
+`step_beta` is the one step that an iteration takes, `families.solve.solve_urns` from a start, as a row of kernels:
+nothing comes back, so that the card need not wait. `solve_beta` goes on to the maximum, for which the loop is here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bursty.engines import Levels
+from bursty.engines.card import column_sums, copied, empty, host_sums, launch, on_card, zeros
+from bursty.engines.cuda import TALL
+from bursty.families.solve import solve_urns
+from bursty.families.sparse_urns import UNSEEN
+from bursty.families.urn import S_MAX, S_MIN
+from bursty.inference.topics.base import FLOOR
+from bursty.kernels.cuda import maximise, rising, tall
+from bursty.kernels.cuda import topics as by_topic
+
+Array = np.ndarray[Any, Any]
+
+
+class CardUrns:
+    """The equations of all words and topics, as `families.solve.Equations`, on the card."""
+
+    def __init__(self, stats: Any, shape: tuple[int, int]) -> None:
+        self.stats, self.tokens = stats, stats.chunk.on_card
+        self.types, self.occurrences = empty(shape, np.float64), empty(shape, np.float64)
+        args = stats.words, self.tokens.level_first
+        launch(maximise.count_types, self.types.size, *args, TALL, stats.scale, self.types, self.occurrences)
+        self._launch_tall(tall.count_types, *args, stats.scale, self.types, self.occurrences)
+        #: Types of each topic, on the card (1 x K) and, for the loop that is here, in this process.
+        self.sums_of_types = column_sums(self.types)
+        self.totals: Array = np.empty(0)
+
+    def _launch_tall(self, kernel: Any, *args: Any) -> None:
+        """A block for each topic of a tall word."""
+        if len(self.tokens.tall):
+            kernel[len(self.tokens.tall) * self.types.shape[1], rising.THREADS](self.tokens.tall, *args)
+
+    def sums(self, start: Any) -> Array:
+        """Of what to start from."""
+        return host_sums(start)
+
+    def start(self, scale: Array, alpha: Any) -> None:
+        """Where to start from: `alpha`, which is on the card, or else the types times a scale for each topic."""
+        self.slope = zeros(self.types.shape, np.float64)
+        self.solution = empty(self.types.shape, np.float64) if alpha is None else copied(alpha)
+        if alpha is None:
+            launch(maximise.begin, self.solution.size, self.types, on_card(scale), self.solution)
+
+    def solve_on_card(self, lambdas: Any, n_steps: int) -> None:
+        """Solutions for these lambdas, which are on the card."""
+        first = self.stats.words, self.tokens.level_first
+        rest = self.stats.scale, self.types, self.occurrences, lambdas, n_steps, self.solution, self.slope
+        launch(maximise.solve, self.types.size, *first, TALL, *rest)
+        self._launch_tall(tall.solve, *first, *rest)
+
+    def solve(self, lambdas: Array, n_steps: int) -> tuple[Array, Array]:
+        """Sum of alpha and of ``-1 / g'`` over the words, for each topic with a positive lambda."""
+        self._lambdas = lambdas
+        self.solve_on_card(on_card(lambdas), n_steps)
+        return np.where(lambdas > 0, host_sums(self.solution), 0.0), host_sums(self.slope)
+
+    def move(self, lambdas: Any, change: Any, type_factors: Any, token_factors: Any) -> Any:
+        """`maximise.move`."""
+        result = empty(self.types.shape, np.float64)
+        args = self.types, self.occurrences, lambdas, change, type_factors, token_factors
+        launch(maximise.move, result.size, *args, self.solution, self.slope, result)
+        return result
+
+    def alpha(self, lambdas: Array) -> Any:
+        """The solutions, W x K: those of the last solve, moved along their slopes to these lambdas."""
+        none = on_card(np.zeros_like(lambdas))
+        return self.move(on_card(lambdas), on_card(lambdas - self._lambdas), none, none)
+
+    def set_limits(self, alpha: Any, no_repeat: Array, one_word: Array) -> None:
+        """Where s has no finite maximum: the multinomial's proportions at S_MAX, the first words' at S_MIN."""
+        kept = copied(alpha)
+        factors = []
+        for at_limit, weights, s in ((one_word, self.types, S_MIN), (no_repeat, self.occurrences, S_MAX)):
+            sums = host_sums(weights)
+            factors.append(on_card(np.divide(s, sums, out=np.zeros_like(sums), where=at_limit & (sums > 0))))
+        launch(maximise.set_limits, alpha.size, self.types, self.occurrences, kept, *factors, alpha)
+
+
+def solve_beta(stats: Any, last: Any) -> tuple[Any, Any]:
+    """beta of greatest likelihood and the background, from the start."""
+    urns = CardUrns(stats, last.shape)
+    urns.totals = np.asarray(urns.sums_of_types.copy_to_host()[0])
+    return _spread(stats, solve_urns(urns, stats.of_mixtures().sizes(), None), last)
+
+
+def step_beta(stats: Any, last: Any, s: Any) -> tuple[Any, Any]:
+    """beta after one step from ``last``, whose sums are ``s`` (1 x K), and the background."""
+    urns, n_topics = CardUrns(stats, last.shape), last.shape[1]
+    state, sizes = empty((n_topics,), np.int32), _sum_sizes(stats, s)
+    lambdas, change, type_factors, token_factors = (empty((n_topics,), np.float64) for _ in range(4))
+    launch(by_topic.begin_lambda, n_topics, urns.sums_of_types, sizes, state, lambdas)
+    urns.start(np.empty(0), last)
+    urns.solve_on_card(lambdas, 1)
+    s, slopes = column_sums(urns.solution), column_sums(urns.slope)
+    args = s, slopes, S_MIN, S_MAX, state, lambdas, change, type_factors, token_factors
+    launch(by_topic.step_lambda, n_topics, urns.sums_of_types, _sum_sizes(stats, s), *args)
+    return _spread(stats, urns.move(lambdas, change, type_factors, token_factors), last)
+
+
+def _sum_sizes(stats: Any, s: Any) -> Any:
+    """`topics.sum_sizes`; s is 1 x K."""
+    n_topics = len(stats.mixtures)
+    sizes = empty((n_topics, 4), np.float64)
+    by_topic.sum_sizes[n_topics, rising.THREADS](stats.mixtures, stats.scale, s, sizes)
+    return sizes
+
+
+def _spread(stats: Any, beta: Any, last: Any) -> tuple[Any, Any]:
+    """`PairUrns.discounted` and what `dcmlda.learn_beta` makes of it; beta is changed in place."""
+    n_words, n_topics = beta.shape
+    s = column_sums(beta)
+    lambdas = empty((n_topics,), np.float64)
+    launch(by_topic.pick, n_topics, _sum_sizes(stats, s), by_topic.SLOPE, lambdas)
+    numbers, topics = zeros((3,), np.int32), zeros((n_words,), np.int32)
+    launch(maximise.count_draws, beta.size, beta, lambdas, numbers, topics)
+    given, draws, background = (empty(shape, np.float64) for shape in (beta.shape, beta.shape, (n_words,)))
+    launch(maximise.give_up, beta.size, beta, lambdas, numbers, given, draws)
+    launch(maximise.weigh_words, n_words, topics, numbers, UNSEEN, background)
+    args = draws, given, s, column_sums(given), column_sums(draws), FLOOR, background, last
+    launch(maximise.add_background, beta.size, beta, *args)
+    return beta, background
+
+
+class MixtureUrns:
+    """The equations of alpha, whose words are the topics of one component, as `families.solve.Equations`."""
+
+    def __init__(self, stats: Any) -> None:
+        self.stats, n_topics = stats, len(stats.mixtures)
+        sizes = _sum_sizes(stats, zeros((1, n_topics), np.float64)).copy_to_host()
+        self.types, self.tokens = sizes[:, by_topic.DOCUMENTS], sizes[:, by_topic.TOKENS]
+        self.totals = np.array([self.types.sum()])
+
+    def sums(self, start: Array) -> Array:
+        """Of what to start from."""
+        return start.sum(axis=0)
+
+    def start(self, scale: Array, alpha: Array | None) -> None:
+        """Where to start from."""
+        begin = self.types * scale[0] if alpha is None else alpha[:, 0]
+        self._alpha, self._slope = on_card(np.maximum(begin, 1e-300)), on_card(np.zeros_like(begin))
+        self._types = on_card(self.types)
+
+    def solve(self, lambdas: Array, n_steps: int) -> tuple[Array, Array]:
+        """Sum of alpha and of ``-1 / g'`` over the topics."""
+        self._lambda = float(lambdas[0])
+        if self._lambda > 0:
+            args = self.stats.mixtures, self.stats.scale, self._types, self._lambda, n_steps, self._alpha, self._slope
+            by_topic.solve_alpha[len(self.types), rising.THREADS](*args)
+        self.alphas, self.slopes = self._alpha.copy_to_host(), self._slope.copy_to_host()
+        known = self.types > 0
+        return np.array([self.alphas[known].sum()]), np.array([self.slopes[known].sum()])
+
+    def alpha(self, lambdas: Array) -> Array:
+        """The solutions, K x 1: those of the last solve, moved along their slopes to this lambda."""
+        moved = self.alphas - self.slopes * (lambdas[0] - self._lambda)
+        return np.where(self.types > 0, np.maximum(moved, self.types / lambdas[0]), 0.0)[:, None]
+
+    def set_limits(self, alpha: Array, no_repeat: Array, one_word: Array) -> None:
+        """Where the sum has no finite maximum."""
+        for at_limit, weights, s in ((no_repeat, self.tokens, S_MAX), (one_word, self.types, S_MIN)):
+            if at_limit[0] and weights.sum() > 0:
+                alpha[:, 0] = s * weights / weights.sum()
+
+
+def learn_alpha(stats: Any) -> Array:
+    """`topics.base.learn_alpha`."""
+    lengths: Levels = stats.scaled_lengths
+    alpha = solve_urns(MixtureUrns(stats), lengths)[:, 0]
+    return np.maximum(alpha, FLOOR * alpha.mean())
