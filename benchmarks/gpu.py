@@ -14,6 +14,7 @@ tomotopy).
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib.util
 import json
 import os
@@ -200,7 +201,7 @@ def iterations(arguments: argparse.Namespace) -> None:
     for i in range(6):
         cuda.synchronize()
         clock = [time.perf_counter()]
-        topics, stats = cuda_dcmlda.sweeps(chunk, 0, topics, params, 1, range(5 * i, 5 * i + 5), True)
+        topics, stats = cuda_dcmlda.sweeps(chunk, 0, topics, params, 1, range(5 * i + 1, 5 * i + 6), True)
         cuda.synchronize()
         clock.append(time.perf_counter())
         params = cuda_dcmlda.update(method, stats, params)
@@ -307,6 +308,7 @@ def speed_of(chunk: Any, n_tokens: int, n_topics: int, variant: tuple[int, int],
     """Billions of tokens per second with so many lanes and threads, or None where the shared memory is too small."""
     from numba import cuda
 
+    from bursty.engines.card import copied
     from bursty.inference.topics import cuda_dcmlda, cuda_sweeps
     from bursty.kernels.cuda import gibbs
 
@@ -314,11 +316,11 @@ def speed_of(chunk: Any, n_tokens: int, n_topics: int, variant: tuple[int, int],
     if gibbs.shared_bytes(shape.n_lanes, shape.n_slots, shape.n_threads) > 49_152 or shape.n_slots > 32:
         return None
     weights = cuda_dcmlda.CardHyperparameters.of(random_parameters(chunk.n_words, n_topics)).weights
-    weights = cuda_sweeps.Weights(weights.table, weights.alpha, weights.totals, model == "DCMLDA", n_topics)
-    topics, number = cuda_sweeps.copied(random_topics(n_tokens, n_topics)), iter(range(1000))
+    weights = dataclasses.replace(weights, bursty=model == "DCMLDA")
+    topics, number = copied(random_topics(n_tokens, n_topics)), iter(range(1000))
 
     def one() -> None:
-        cuda_sweeps.sweep(chunk, 0, topics, weights, 1, next(number), None, shape)
+        cuda_sweeps.Sweep(chunk, 0, topics, weights, 1, next(number), None, shape).run()
         cuda.synchronize()
 
     return n_tokens / median(one, 3) / 1e9
@@ -328,34 +330,37 @@ def profile(chunk: Any, topics: Any, params: Any, n_topics: int) -> dict[str, fl
     """Milliseconds of the parts."""
     from numba import cuda
 
-    from bursty.inference.topics import cuda_dcmlda, cuda_sweeps
-    from bursty.inference.topics.base import learn_alpha
+    from bursty.engines.card import column_sums, copied, zeros
+    from bursty.inference.topics import cuda_dcmlda, cuda_maximise
+    from bursty.inference.topics.cuda_sweeps import Shape, Sweep, move_blocks
 
-    shape, tokens = cuda_sweeps.Shape.of(n_topics, chunk), chunk.on_card
-    _, stats = cuda_dcmlda.sweeps(chunk, 0, topics, params, 1, range(2), True)
-    urns = cuda_dcmlda.CardUrns(stats, params.on_card.shape)
-    urns.start(np.ones(n_topics), params.on_card)
-    weights = params.weights
-    mixtures = cuda_sweeps.zeros((n_topics, tokens.longest + 1), np.int32)
-    words = cuda_sweeps.zeros((tokens.n_levels, n_topics), np.int32)
-    whole = stats.of_mixtures()
+    shape, tokens, weights = Shape.of(n_topics, chunk), chunk.on_card, params.weights
+    _, stats = cuda_dcmlda.sweeps(chunk, 0, topics, params, 1, range(1, 3), True)
+    tallies = zeros((n_topics, tokens.longest + 1), np.int32), zeros((tokens.n_levels, n_topics), np.int32)
+    plain = Sweep(chunk, 0, topics, weights, 1, 3, None, shape)
+    urns = cuda_maximise.CardUrns(stats, params.on_card.shape)
+    urns.start(np.empty(0), params.on_card)
+    lambdas = cuda.to_device(np.full(n_topics, 10.0))
     parts: dict[str, Callable[[], Any]] = {
-        "copy of the topics": lambda: cuda_sweeps.copied(topics),
-        "tables cleared": lambda: cuda_sweeps.zeros((tokens.n_levels, n_topics), np.int32),
-        "sweep": lambda: cuda_sweeps.sweep(chunk, 0, topics, weights, 1, 3, None, shape),
-        "sweep with tallies": lambda: cuda_sweeps.sweep(chunk, 0, topics, weights, 1, 3, (mixtures, words), shape),
-        "mixtures copied": lambda: mixtures.copy_to_host(),
-        "log-likelihood of words": lambda: cuda_dcmlda._log_words(stats.words, tokens.level_first, params.on_card),
-        "of mixtures": lambda: cuda_dcmlda._log_mixtures(
-            cuda_dcmlda.TopicSizes(stats.mixtures.table), stats.lengths, params
-        ),
-        "types": lambda: cuda_dcmlda.CardUrns(stats, params.on_card.shape),
-        "solve": lambda: urns.solve(np.full(n_topics, 10.0), 1),
-        "column sums": lambda: cuda_sweeps.column_sums(params.on_card),
-        "levels of mixtures": lambda: stats.of_mixtures(),
-        "alpha": lambda: learn_alpha(whole),
+        "copy of the topics": lambda: copied(topics),
+        "tables cleared": lambda: zeros((tokens.n_levels, n_topics), np.int32),
+        "sweep": plain.run,
+        "of which documents that are not cut": lambda: plain._chains(tokens.short),
+        "moves of blocks": lambda: move_blocks(chunk, 0, topics, weights, 1, 20),
+        "sweep with tallies": dataclasses.replace(plain, tallies=tallies).run,
+        "log-likelihood of words": lambda: cuda_dcmlda._log_words(stats.words, chunk, params.on_card),
+        "of mixtures": lambda: cuda_dcmlda._log_mixtures(stats.mixtures, stats.lengths, params),
+        "types": lambda: cuda_maximise.CardUrns(stats, params.on_card.shape),
+        "solve": lambda: urns.solve_on_card(lambdas, 1),
+        "column sums": lambda: column_sums(params.on_card),
+        "beta": lambda: cuda_maximise.step_beta(stats, params.on_card, params.sums),
+        "alpha": lambda: cuda_maximise.learn_alpha(stats),
         "table": lambda: cuda_dcmlda.CardHyperparameters(params.alpha, params.on_card).weights,
     }
+    if tokens.segments is not None:
+        parts["auxiliary variables"] = plain.draw_given
+        given = plain.draw_given()
+        parts["of heavy words"] = lambda: plain.draw_heavy(given)
     found = {}
     for name, part in parts.items():
         found[name] = 1e3 * median(lambda part=part: (part(), cuda.synchronize()))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
 from scipy import stats as laws
 
 from bursty.engines import Chunk
+from bursty.engines import cuda as engine
+from bursty.engines.card import copied
 from bursty.engines.cuda import CudaChunk, fetch
 from bursty.inference.topics import cuda_dcmlda, cuda_sweeps, dcmlda
 from bursty.metrics import document_completion
@@ -21,26 +24,37 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "kernels"))
 import cuda_cases
 
 
-def stationary(n: int = 50_000) -> list[float]:
-    """p of a chi-squared test for each shape: copies of a document after some sweeps, against all its states."""
+def stationary(n: int = 50_000) -> dict[str, list[float]]:
+    """p of a chi-squared test for each shape: copies of a document after some sweeps, against all its states.
+
+    With sweeps alone, with moves of blocks, and with the document cut.
+    """
     oracles, words = cuda_cases.oracles, [0, 0, 0, 1, 3, 3]
     alpha = np.array([0.7, 1.6, 0.4])
     beta = np.array([[0.05, 2.0, 0.3], [1.2, 0.1, 0.3], [0.05, 0.4, 4.0], [0.9, 0.1, 0.3]])
     counts = sp.csr_array(np.tile(np.bincount(words, minlength=4).astype(np.int32), (n, 1)))
-    chunk, params, found = CudaChunk(Chunk(counts)), Hyperparameters(alpha, beta), []
+    params = Hyperparameters(alpha, beta)
     states = oracles.all_topics(len(words), 3)
     joint = np.exp([oracles.dcmlda_log_joint(words, z, alpha, beta) for z in states])
     expected = n * joint / joint.sum()
     often = expected >= 5
-    for shape in cuda_cases.shapes(3):
-        topics = cuda_sweeps.copied(np.random.default_rng(2).integers(0, 3, size=n * len(words), dtype=np.uint8))
-        weights = cuda_dcmlda.CardHyperparameters.of(params).weights
-        for number in range(25):
-            cuda_sweeps.sweep(chunk, 0, topics, weights, 12, number, None, shape)
-        codes = fetch(topics).reshape(n, -1).astype(int) @ 3 ** np.arange(len(words))[::-1]
-        observed = np.bincount(codes, minlength=len(states))
-        both = (np.append(part[often], part[~often].sum()) for part in (observed, expected))
-        found.append(float(laws.chisquare(*both).pvalue))
+    weights = cuda_dcmlda.CardHyperparameters.of(params).weights
+    cut = {"_LONG": 2, "_SIDE_BY_SIDE": 10**9, "_SEGMENT": 2, "_HEAVY": 2}
+    found: dict[str, list[float]] = {"sweeps": [], "with moves": [], "cut": []}
+    for kind, values in found.items():
+        with mock.patch.multiple(engine, **(cut if kind == "cut" else {})):
+            chunk = CudaChunk(Chunk(counts))
+            assert (chunk.on_card.segments is not None) == (kind == "cut")
+        for shape in cuda_cases.shapes(3):
+            topics = copied(np.random.default_rng(2).integers(0, 3, size=n * len(words), dtype=np.uint8))
+            for number in range(60 if kind == "cut" else 25):
+                if kind == "with moves" and number % 3 == 0:
+                    cuda_sweeps.move_blocks(chunk, 0, topics, weights, 12, number)
+                cuda_sweeps.Sweep(chunk, 0, topics, weights, 12, number, None, shape).run()
+            codes = fetch(topics).reshape(n, -1).astype(int) @ 3 ** np.arange(len(words))[::-1]
+            observed = np.bincount(codes, minlength=len(states))
+            both = (np.append(part[often], part[~often].sum()) for part in (observed, expected))
+            values.append(float(laws.chisquare(*both).pvalue))
     return found
 
 
@@ -93,8 +107,8 @@ def completion(n_fits: int = 6) -> dict[str, list[float]]:
     counts = np.array([rng.multinomial(80, row / row.sum()) for row in words])
     found: dict[str, list[float]] = {"cuda": [], "local": []}
     for seed in range(n_fits):
-        for engine, values in found.items():
-            model = DCMLDA(8, engine=engine, n_iter=40, tol=0, random_state=seed + 100 * (engine == "cuda"))
+        for name, values in found.items():
+            model = DCMLDA(8, engine=name, n_iter=40, tol=0, random_state=seed + 100 * (name == "cuda"))
             model.fit(counts[:700]).set_params(engine="local")
             values.append(float(document_completion(model, counts[700:], random_state=0)))
     return found

@@ -146,7 +146,9 @@ def check_long_documents_are_cut(n_documents=4, n_topics=5):
         place = {(row, word): i for i, (row, word) in enumerate(heavy)}
         along = np.concatenate([np.arange(lane, n_topics, shape.n_lanes) for lane in range(shape.n_lanes)])
 
-        def weigh(document, n_k, n_w, word, rows=rows, place=place, given=given, ends=ends, params=params):
+        def weigh(
+            document, n_k, n_w, word, bursty=bursty, rows=rows, place=place, given=given, ends=ends, params=params
+        ):
             if document not in rows:
                 return oracles.dcmlda_conditional(n_k, n_w, params.alpha, params.beta[word], params.totals)
             row = given[rows[document], : len(n_k)]

@@ -73,7 +73,7 @@ class CudaEngine(LocalEngine):
 
 @dataclass(frozen=True)
 class Segments:
-    """Long documents, cut as `bursty.kernels.cuda.segments` describes: all segments, those of heavy words, the others."""
+    """Long documents, cut as `bursty.kernels.cuda.segments` describes: all segments, of heavy words, of others."""
 
     spans: Any
     of_heavy: Any
