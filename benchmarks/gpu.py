@@ -345,7 +345,7 @@ def profile(chunk: Any, topics: Any, params: Any, n_topics: int) -> dict[str, fl
         "copy of the topics": lambda: copied(topics),
         "tables cleared": lambda: zeros((tokens.n_levels, n_topics), np.int32),
         "sweep": plain.run,
-        "of which documents that are not cut": lambda: plain._chains(tokens.short),
+        "of which documents that are not cut": lambda: plain._chains(tokens.short, 0),
         "moves of blocks": lambda: move_blocks(chunk, 0, topics, weights, 1, 20),
         "sweep with tallies": dataclasses.replace(plain, tallies=tallies).run,
         "log-likelihood of words": lambda: cuda_dcmlda._log_words(stats.words, chunk, params.on_card),
@@ -354,13 +354,11 @@ def profile(chunk: Any, topics: Any, params: Any, n_topics: int) -> dict[str, fl
         "solve": lambda: urns.solve_on_card(lambdas, 1),
         "column sums": lambda: column_sums(params.on_card),
         "beta": lambda: cuda_maximise.step_beta(stats, params.on_card, params.sums),
-        "alpha": lambda: cuda_maximise.learn_alpha(stats),
+        "alpha": lambda: cuda_maximise.learn_alpha(stats, params.alpha),
         "table": lambda: cuda_dcmlda.CardHyperparameters(params.alpha, params.on_card).weights,
     }
     if tokens.segments is not None:
-        parts["auxiliary variables"] = plain.draw_given
-        given = plain.draw_given()
-        parts["of heavy words"] = lambda: plain.draw_heavy(given)
+        parts["auxiliary variables"] = lambda: plain.draw_auxiliary(tokens.segments)
     found = {}
     for name, part in parts.items():
         found[name] = 1e3 * median(lambda part=part: (part(), cuda.synchronize()))

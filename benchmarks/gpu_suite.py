@@ -42,7 +42,7 @@ def stationary(n: int = 50_000) -> dict[str, list[float]]:
     cut = {"_LONG": 2, "_SIDE_BY_SIDE": 10**9, "_SEGMENT": 2, "_HEAVY": 2}
     found: dict[str, list[float]] = {"sweeps": [], "with moves": [], "cut": []}
     for kind, values in found.items():
-        with mock.patch.multiple(engine, **(cut if kind == "cut" else {})):
+        with mock.patch.multiple(engine, **(cut if kind == "cut" else {"_LONG": 512})):
             chunk = CudaChunk(Chunk(counts))
             assert (chunk.on_card.segments is not None) == (kind == "cut")
         for shape in cuda_cases.shapes(3):

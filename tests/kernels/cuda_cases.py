@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import warnings
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
@@ -25,7 +26,7 @@ from bursty.engines import Chunk
 from bursty.engines import cuda as engine
 from bursty.engines.card import copied, zeros
 from bursty.engines.cuda import CudaChunk, fetch
-from bursty.inference.topics import cuda_dcmlda, cuda_lda, cuda_sweeps, dcmlda
+from bursty.inference.topics import cuda_dcmlda, cuda_lda, cuda_maximise, cuda_sweeps, dcmlda
 from bursty.inference.topics.cuda_sweeps import Shape, Sweep
 from bursty.kernels import streams
 from bursty.kernels.cuda import gibbs
@@ -138,9 +139,8 @@ def check_long_documents_are_cut(n_documents=4, n_topics=5):
         weights = replace(weights, bursty=bursty)
         shape, tallies = Shape.of(n_topics, chunk), empty_tallies(chunk, n_topics) if bursty else None
         sweep = Sweep(chunk, 3, found, weights, 7, 2, tallies, shape)
-        given = sweep.draw_given()
-        ends = sweep.draw_heavy(given).copy_to_host() if bursty else None
-        given, heavy = fetch(given), fetch(own.heavy)
+        given, ends = (None if table is None else fetch(table).copy() for table in sweep.draw_auxiliary(own))
+        heavy = fetch(own.heavy)
         sweep.run()
         rows = {document: row for row, document in enumerate(own.documents)}
         place = {(row, word): i for i, (row, word) in enumerate(heavy)}
@@ -180,15 +180,13 @@ def check_auxiliary_variables_have_their_distribution(n_documents=150):
     weights = cuda_dcmlda.CardHyperparameters.of(params).weights
     for bursty in (True, False):
         sweep = Sweep(chunk, 0, topics, replace(weights, bursty=bursty), 3, 1, None, Shape.of(2, chunk))
-        device = sweep.draw_given()
-        given = fetch(device)[:, :2]
+        given = fetch(sweep.draw_auxiliary(chunk.on_card.segments)[0])
         for k in range(2):
             shape = 2 + params.alpha[k]
             law = laws.beta(shape, params.totals[k] - params.alpha[k]) if bursty else laws.gamma(shape)
             assert laws.kstest(given[:, k], law.cdf).pvalue > 1e-3
     sweep = Sweep(chunk, 0, topics, weights, 3, 1, None, Shape.of(2, chunk))
-    device = sweep.draw_given()
-    ends, given = fetch(sweep.draw_heavy(device)), fetch(device)
+    given, ends = (fetch(table) for table in sweep.draw_auxiliary(chunk.on_card.segments))
     for k, n in enumerate((2, 1)):
         ratio = np.diff(ends, prepend=0.0)[:, k] / given[:, k]
         assert laws.kstest(ratio, laws.gamma(n + params.beta[0, k]).cdf).pvalue > 1e-3
@@ -274,7 +272,17 @@ def check_phi_is_a_dirichlet(n_words=12, n_topics=2):
 
 
 def check_statistics_and_update_are_those_of_the_processor(n_documents=5, n_topics=3):
+    """Words of which a document has three tokens or more are for the kernels of words with very many."""
+    with ExitStack() as limits:
+        for module in (engine, cuda_dcmlda, cuda_maximise):
+            limits.enter_context(mock.patch.object(module, "TALL", 2))
+        limits.enter_context(mock.patch.object(cuda_dcmlda, "_FEW", 2))
+        statistics_and_update_are_those_of_the_processor(n_documents, n_topics)
+
+
+def statistics_and_update_are_those_of_the_processor(n_documents, n_topics):
     _, chunk, params, topics = case(n_documents, n_topics, 2)
+    assert len(chunk.on_card.tall) > 0
     method, numbers = dcmlda.Method(), range(4, 6)
     moved, stats = cuda_dcmlda.sweeps(chunk, 0, topics, params, 1, numbers, True)
     state = dcmlda.State(dcmlda.Tokens.numbered(chunk, 0), fetch(moved))

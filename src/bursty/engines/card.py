@@ -25,10 +25,10 @@ _THREADS = 128
 _unused: dict[int, list[Any]] = defaultdict(list)
 
 
-def launch(kernel: Any, n_items: int, *args: Any) -> None:
+def launch(kernel: Any, n_items: int, *args: Any, stream: Any = 0) -> None:
     """A thread for each item."""
     if n_items:
-        kernel[-(-n_items // _THREADS), _THREADS](*args)
+        kernel[-(-n_items // _THREADS), _THREADS, stream](*args)
 
 
 def empty(shape: Any, dtype: Any) -> Any:

@@ -19,6 +19,7 @@ from bursty.corpus.shards import ShardedCorpus
 from bursty.engines.chunks import Chunk, cut
 from bursty.engines.documents import Column, Documents, Size, version_for
 from bursty.engines.local import LocalDocuments, LocalEngine
+from bursty.kernels import gather
 from bursty.validation import Collection
 
 Array = np.ndarray[Any, Any]
@@ -111,8 +112,10 @@ class Segments:
         cuda = open_card()
         parts = (np.concatenate([of_heavy, of_light]), of_heavy, of_light)
         # Chains that share a warp take as many steps as the first one.
-        longest_first = (spans[np.argsort(spans[:, 1] - spans[:, 2], kind="stable")] for spans in parts)
-        return cls(*map(cuda.to_device, longest_first), cuda.to_device(heavy), documents)
+        both, heavy_first, light_first = (
+            cuda.to_device(spans[np.argsort(spans[:, 1] - spans[:, 2], kind="stable")]) for spans in parts
+        )
+        return cls(both, heavy_first, light_first, cuda.to_device(heavy), documents)
 
     @staticmethod
     def _spans(documents: Array, rows: Array, begin: Array, end: Array, shift: Array, heavy: Array) -> Array:
@@ -150,7 +153,7 @@ class CudaChunk(Chunk):
         cuda = open_card()
         lengths = self.lengths.astype(np.int64)
         most = np.zeros(self.n_words, dtype=np.int64)
-        np.maximum.at(most, self.indices, self.values)
+        gather.largest(self.indices, self.values, most)
         level_first = np.append(0, np.cumsum(most))
         needed = 8 * int(lengths.sum()) + 48 * self.n_documents
         check_room(needed, "the documents need")

@@ -215,3 +215,10 @@ def add_rows(table, codes, constants, out, start, stop):
         source, target, constant = table[codes[row]], out[row], constants[row]
         for k in range(out.shape[1]):
             target[k] += source[k] + constant
+
+
+@kernel
+def largest(items, values, out):
+    """``np.maximum.at(out, items, values)``, many times as fast."""
+    for i in range(len(items)):
+        out[items[i]] = max(out[items[i]], values[i])

@@ -28,6 +28,9 @@ from bursty.samplers.dcmlda import Hyperparameters
 
 Array = np.ndarray[Any, Any]
 
+# Tokens of a word in a document that one thread compares with each other.
+_FEW = 16
+
 
 class CardHyperparameters:
     """alpha here, beta and the background on the card; see `Hyperparameters`, which `fetch` gives."""
@@ -174,7 +177,7 @@ def _lengths(chunk: CudaChunk) -> Levels:
 def _log_mixtures(mixtures: Any, lengths: Levels, params: CardHyperparameters) -> float:
     """Log-probability of the documents' topics, and what their numbers of tokens take off that of the words."""
     out, whole = empty((len(mixtures),), np.float64), params.alpha.sum()
-    args = mixtures, on_card(params.alpha), on_card(params.totals), out
+    args = mixtures, on_card(params.alpha), params.sums, out
     by_topic.log_mixtures[len(mixtures), rising.THREADS](*args)
     of_lengths = gammaln(whole + lengths.values) - gammaln(whole)
     return float(out.copy_to_host().sum() - lengths.weights[:, 0] @ of_lengths)
@@ -195,7 +198,7 @@ def update(method: Method, stats: Any, params: Any) -> Any:
         return method.update(stats, fetch(params))
     last = CardHyperparameters.of(params)
     beta, background = cuda_maximise.step_beta(stats, last.on_card, last.sums)
-    return CardHyperparameters(cuda_maximise.learn_alpha(stats), beta, background)
+    return CardHyperparameters(cuda_maximise.learn_alpha(stats, last.alpha), beta, background)
 
 
 def begin_statistics(chunk: CudaChunk, offset: int, topics: Any, n_topics: int) -> CardStatistics:
@@ -204,7 +207,13 @@ def begin_statistics(chunk: CudaChunk, offset: int, topics: Any, n_topics: int) 
     mixtures = zeros((n_topics, tokens.longest + 1), np.int32)
     words = zeros((max(1, tokens.n_levels), n_topics), np.int32)
     count_topics(chunk, topics, n_topics, mixtures=mixtures)
-    launch(gibbs.count_words, len(tokens.codes), tokens.codes, topics, tokens.level_first, words)
+    launch(gibbs.count_words, len(tokens.codes), tokens.codes, topics, _FEW, tokens.level_first, words)
+    large = np.flatnonzero(chunk.values > _FEW)
+    if len(large):
+        begin = np.append(0, np.cumsum(chunk.values, dtype=np.int64))
+        cells = np.stack([begin[large], begin[large + 1], chunk.indices[large]], axis=1).astype(np.int64)
+        shape = len(large), rising.THREADS, 0, 4 * n_topics
+        gibbs.count_large[shape](on_card(cells), topics, tokens.level_first, words)
     return CardStatistics(words, mixtures, chunk, _lengths(chunk), 0.0)
 
 

@@ -22,6 +22,9 @@ from bursty.kernels.cuda import topics as by_topic
 
 Array = np.ndarray[Any, Any]
 
+# Steps to the maximum of alpha.
+_MAX_STEPS = 100
+
 
 class CardUrns:
     """The equations of all words and topics, as `families.solve.Equations`, on the card."""
@@ -173,8 +176,8 @@ class MixtureUrns:
                 alpha[:, 0] = s * weights / weights.sum()
 
 
-def learn_alpha(stats: Any) -> Array:
-    """`topics.base.learn_alpha`."""
+def learn_alpha(stats: Any, start: Array) -> Array:
+    """`topics.base.learn_alpha`; the fewer steps, the nearer the start."""
     lengths: Levels = stats.scaled_lengths
-    alpha = solve_urns(MixtureUrns(stats), lengths)[:, 0]
+    alpha = solve_urns(MixtureUrns(stats), lengths, start[:, None], n_steps=_MAX_STEPS)[:, 0]
     return np.maximum(alpha, FLOOR * alpha.mean())

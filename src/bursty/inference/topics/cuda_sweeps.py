@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-from bursty.engines.card import empty, launch, zeros
-from bursty.engines.cuda import CudaChunk
+from bursty.engines.card import launch, zeros
+from bursty.engines.cuda import CudaChunk, Segments
 from bursty.kernels import streams
 from bursty.kernels.cuda import blocks, gibbs, segments
 
@@ -21,7 +21,7 @@ _SHARED = 49_152
 # Threads of a block that counts the tokens of a segment.
 _COUNTING = 64
 # Blocks of tokens are not moved in longer documents: all would wait for them.
-_LONGEST_MOVED = 4096
+_LONGEST_MOVED = 2048
 #: Maximum number of topics: lanes, threads.
 SHAPES = ((200, 8, 128), (2**31, 32, 128))
 #: Lanes and threads of moves of blocks.
@@ -97,15 +97,19 @@ class Sweep:
     shape: Shape
 
     def run(self) -> None:
-        """New topics, in place."""
-        tokens = self.chunk.on_card
+        """New topics, in place; documents that are cut run beside the others."""
+        tokens, (one, other) = self.chunk.on_card, two_streams()
         if tokens.segments is None or not self.weights.can_cut:
-            self._chains(tokens.spans)
-        else:
-            self._cut_documents()
-            self._chains(tokens.short)
+            self._chains(tokens.spans, 0)
+            return
+        self._chains(tokens.short, one)
+        try:
+            self._cut_documents(tokens.segments, other)
+        except BaseException:  # interrupted: the tables may not be clear
+            self.chunk.__dict__.pop("_room", None)
+            raise
 
-    def _chains(self, spans: Any, given: Any = None) -> None:
+    def _chains(self, spans: Any, stream: Any, given: Any = None) -> None:
         """Chains of draws, one per span."""
         shape, weights, tokens = self.shape, self.weights, self.chunk.on_card
         kernel = gibbs.sweep_kernel(
@@ -116,56 +120,67 @@ class Sweep:
         per_block = shape.n_threads // shape.n_lanes
         shared = gibbs.shared_bytes(shape.n_lanes, shape.n_slots, shape.n_threads)
         if len(spans):
-            kernel[-(-len(spans) // per_block), shape.n_threads, 0, shared](
+            kernel[-(-len(spans) // per_block), shape.n_threads, stream, shared](
                 spans, tokens.codes, self.topics, weights.table, weights.alpha, weights.totals,
                 nothing(np.float32) if given is None else given, keys(self.chunk, self.offset), self.seed,
                 self.number, weights.n_topics, mixtures, words, tokens.level_first,
             )  # fmt: skip
 
-    def _cut_documents(self) -> None:
+    def _cut_documents(self, own: Segments, stream: Any) -> None:
         """Segments of long documents, side by side."""
-        weights, tokens = self.weights, self.chunk.on_card
-        own = tokens.segments
-        assert own is not None
-        given, has_heavy = self.draw_given(), weights.bursty and len(own.heavy) > 0
+        has_heavy = self.weights.bursty and len(own.heavy) > 0
+        given, table = self.draw_auxiliary(own, stream)
         if has_heavy:
-            args = self.draw_heavy(given), keys(self.chunk, self.offset), self.seed, self.number, self.topics
-            segments.draw_tokens[len(own.of_heavy), _COUNTING](own.of_heavy, *args)
-        self._chains(own.of_light if has_heavy else own.spans, given)
+            args = table, keys(self.chunk, self.offset), self.seed, self.number, self.topics
+            segments.draw_tokens[len(own.of_heavy), _COUNTING, stream](own.of_heavy, *args)
+        self._chains(own.of_light if has_heavy else own.spans, stream, given)
         if self.tallies is not None:
             mixtures, words = self.tallies
-            counts = self._count(own.spans, segments.ROW, len(own.documents))
-            launch(segments.tally_mixtures, counts.size, counts, mixtures)
+            counts, of_heavy = self._count(own, stream)
+            launch(segments.tally_mixtures, counts.size, counts, mixtures, stream=stream)
             if has_heavy:
-                counts = self._count(own.of_heavy, segments.HEAVY, len(own.heavy))
-                launch(segments.tally_words, counts.size, own.heavy, counts, tokens.level_first, words)
+                level_first = self.chunk.on_card.level_first
+                launch(segments.tally_words, of_heavy.size, own.heavy, of_heavy, level_first, words, stream=stream)
 
-    def draw_given(self) -> Any:
-        """Auxiliary variables of long documents: documents x columns of the table."""
-        weights, own = self.weights, self.chunk.on_card.segments
-        assert own is not None
-        given = empty((len(own.documents), weights.table.shape[1]), np.float32)
-        counts = self._count(own.spans, segments.ROW, len(own.documents))
-        stream = self.seed, self.number + streams.LONG_DOCUMENTS
-        args = weights.alpha, weights.totals, *stream, weights.bursty, given
-        launch(segments.draw_given, given.size, counts, keys(self.chunk, self.offset, own.documents), *args)
-        return given
+    def draw_auxiliary(self, own: Segments, stream: Any = 0) -> tuple[Any, Any]:
+        """Auxiliary variables of long documents, and the cumulative weights of the topics of heavy words (or None)."""
+        weights, own_keys = self.weights, keys(self.chunk, self.offset, own.documents)
+        counts, of_heavy = self._count(own, stream)
+        given = self._room("given", (len(own.documents), weights.table.shape[1]), np.float32)
+        args = weights.alpha, weights.totals, self.seed, self.number + streams.LONG_DOCUMENTS, weights.bursty, given
+        launch(segments.draw_given, given.size, counts, own_keys, *args, stream=stream)
+        if not weights.bursty or not len(own.heavy):
+            return given, None
+        table = self._room("weights", (len(own.heavy), weights.n_topics), np.float64)
+        own_stream = own_keys, self.seed, self.number + streams.HEAVY_WORDS
+        cells = own.heavy, of_heavy, given, weights.table
+        launch(segments.draw_heavy, table.size, *cells, *own_stream, table, stream=stream)
+        launch(segments.add_up, len(own.heavy), table, stream=stream)
+        return given, table
 
-    def draw_heavy(self, given: Any) -> Any:
-        """Cumulative weights of the topics of heavy words: words x topics."""
-        weights, own = self.weights, self.chunk.on_card.segments
-        assert own is not None
-        table = empty((len(own.heavy), weights.n_topics), np.float64)
-        counts = self._count(own.of_heavy, segments.HEAVY, len(own.heavy))
-        stream = keys(self.chunk, self.offset, own.documents), self.seed, self.number + streams.HEAVY_WORDS
-        launch(segments.draw_heavy, table.size, own.heavy, counts, given, weights.table, *stream, table)
-        launch(segments.add_up, len(own.heavy), table)
-        return table
+    def _count(self, own: Segments, stream: Any) -> tuple[Any, Any]:
+        """Tokens of each topic in long documents and of heavy words; whoever uses these tables clears them."""
+        counts = self._room("counts", (len(own.documents), self.weights.n_topics), np.int32)
+        # LDA has no use for the second.
+        n_rows = max(1, len(own.heavy))
+        of_heavy = self._room("of_heavy", (n_rows, self.weights.n_topics), np.int32)
+        if not self.weights.bursty:
+            of_heavy = zeros(of_heavy.shape, np.int32)
+        segments.count[len(own.spans), _COUNTING, stream](own.spans, self.topics, counts, of_heavy)
+        return counts, of_heavy
 
-    def _count(self, spans: Any, column: int, n_rows: int) -> Any:
-        counts = zeros((n_rows, self.weights.n_topics), np.int32)
-        segments.count[len(spans), _COUNTING](spans, column, self.topics, counts)
-        return counts
+    def _room(self, name: str, shape: tuple[int, int], dtype: Any) -> Any:
+        """Tables that every sweep needs, cleared when they are made."""
+        tables = self.chunk.__dict__.setdefault("_room", {})
+        if (name, shape) not in tables:
+            tables[name, shape] = zeros(shape, dtype)
+        return tables[name, shape]
+
+
+@lru_cache
+def two_streams() -> tuple[Any, Any]:
+    """Streams of kernels that need not wait for each other; all others wait for both."""
+    return cuda.stream(), cuda.stream()
 
 
 def move_blocks(chunk: CudaChunk, offset: int, topics: Any, weights: Weights, seed: int, number: int) -> None:

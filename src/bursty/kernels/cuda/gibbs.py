@@ -197,8 +197,11 @@ def count_tokens(codes, topics, words):
 
 
 @cuda.jit(cache=True)
-def count_words(codes, topics, level_first, words):
-    """Number of documents by level (word, tokens) and topic, for given topics: one thread per word of a document."""
+def count_words(codes, topics, most, level_first, words):
+    """Number of documents by level (word, tokens) and topic, for given topics: one thread per word of a document.
+
+    Words with more than ``most`` tokens in the document are left to `count_large`.
+    """
     token = cuda.grid(1)
     if token < codes.shape[0]:
         kind, word = codes[token] & 3, codes[token] >> 2
@@ -208,6 +211,8 @@ def count_words(codes, topics, level_first, words):
             end = token + 1
             while end < codes.shape[0] and codes[end] & 3 == ANOTHER:
                 end += 1
+                if end - token > most:
+                    return
             for mate in range(token, end):
                 before, n = False, 0
                 for other in range(token, end):
@@ -216,6 +221,23 @@ def count_words(codes, topics, level_first, words):
                         n += 1
                 if not before:
                     cuda.atomic.add(words, (level_first[word] + n - 1, topics[mate]), 1)
+
+
+@cuda.jit(cache=True)
+def count_large(cells, topics, level_first, words):
+    """The same for words with many tokens in a document, ``cells`` (first token, last + 1, word): a block for each."""
+    memory = cuda.shared.array(0, float32)
+    cell, n_topics = cuda.blockIdx.x, words.shape[1]
+    for k in range(cuda.threadIdx.x, n_topics, cuda.blockDim.x):
+        memory[k] = _0
+    cuda.syncthreads()
+    for token in range(cells[cell, 0] + cuda.threadIdx.x, cells[cell, 1], cuda.blockDim.x):
+        cuda.atomic.add(memory, topics[token], _1)
+    cuda.syncthreads()
+    for k in range(cuda.threadIdx.x, n_topics, cuda.blockDim.x):
+        n = int(memory[k])
+        if n > 0:
+            cuda.atomic.add(words, (level_first[cells[cell, 2]] + n - 1, k), 1)
 
 
 def shared_bytes(n_lanes: int, n_slots: int, n_threads: int) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from numba import cuda, float32
+from numba import cuda, float32, int32
 
 # Levels that are looked at together.
 _FEW = 16
@@ -122,9 +122,9 @@ def count_draws(beta, lambdas, numbers, topics):
         n = beta[word, k] * lambdas[k]
         if n > 0.5:
             cuda.atomic.add(topics, word, 1)
-    once = cuda.syncthreads_count(n > 0.5 and n < 1.5)
-    twice = cuda.syncthreads_count(n > 1.5 and n < 2.5)
-    known = cuda.syncthreads_count(n > 0.5)
+    once = cuda.syncthreads_count(int32(n > 0.5 and n < 1.5))
+    twice = cuda.syncthreads_count(int32(n > 1.5 and n < 2.5))
+    known = cuda.syncthreads_count(int32(n > 0.5))
     if cuda.threadIdx.x == 0:
         cuda.atomic.add(numbers, 0, once)
         cuda.atomic.add(numbers, 1, twice)

@@ -37,18 +37,19 @@ KEY, BEGIN, END, SHIFT, ROW, HEAVY = range(6)
 
 
 @cuda.jit(cache=True)
-def count(spans, column, topics, counts):
-    """Add the tokens of each topic to the row that a column of the segment names: one block per segment."""
+def count(spans, topics, counts, of_heavy):
+    """Add the tokens of each topic to the row of the document, and of the heavy word: one block per segment."""
     span = cuda.blockIdx.x
-    row = spans[span, column]
-    if row >= 0:
-        for token in range(spans[span, BEGIN] + cuda.threadIdx.x, spans[span, END], cuda.blockDim.x):
-            cuda.atomic.add(counts, (row, topics[token]), 1)
+    row, heavy = spans[span, ROW], spans[span, HEAVY]
+    for token in range(spans[span, BEGIN] + cuda.threadIdx.x, spans[span, END], cuda.blockDim.x):
+        cuda.atomic.add(counts, (row, topics[token]), 1)
+        if heavy >= 0:
+            cuda.atomic.add(of_heavy, (heavy, topics[token]), 1)
 
 
 @cuda.jit(cache=True)
 def draw_given(counts, keys, alpha, totals, seed, number, bursty, given):
-    """The auxiliary variables of each document: one thread per document and topic."""
+    """The auxiliary variables of each document, whose counts are cleared: one thread per document and topic."""
     pair = cuda.grid(1)
     if pair < given.size:
         row, k = pair // given.shape[1], pair % given.shape[1]
@@ -57,6 +58,7 @@ def draw_given(counts, keys, alpha, totals, seed, number, bursty, given):
             document, _ = stream(seed, number, keys[row])
             key, step = branch(document, 2 * k)
             log_g = log_gamma(counts[row, k] + alpha[k], key, step)
+            counts[row, k] = 0
             value = math.exp(log_g)
             if bursty:
                 key, step = branch(document, 2 * k + 1)
@@ -66,7 +68,7 @@ def draw_given(counts, keys, alpha, totals, seed, number, bursty, given):
 
 @cuda.jit(cache=True)
 def draw_heavy(heavy, counts, given, table, keys, seed, number, weights):
-    """Weights of the topics of each heavy word: one thread per word and topic."""
+    """Weights of the topics of each heavy word, whose counts are cleared: one thread per word and topic."""
     pair = cuda.grid(1)
     if pair < weights.size:
         i, k = pair // weights.shape[1], pair % weights.shape[1]
@@ -75,6 +77,7 @@ def draw_heavy(heavy, counts, given, table, keys, seed, number, weights):
         cell, _ = branch(document, word)
         key, step = branch(cell, k)
         weights[i, k] = given[row, k] * math.exp(log_gamma(table[word, k] + counts[i, k], key, step))
+        counts[i, k] = 0
 
 
 @cuda.jit(cache=True)
@@ -108,20 +111,22 @@ def draw_tokens(spans, weights, keys, seed, number, topics):
 
 @cuda.jit(cache=True)
 def tally_mixtures(counts, mixtures):
-    """Count documents by topic and tokens in it: one thread per document and topic."""
+    """Count documents by topic and tokens in it, and clear the counts: one thread per document and topic."""
     pair = cuda.grid(1)
     if pair < counts.size:
         k = pair % counts.shape[1]
         n = counts[pair // counts.shape[1], k]
         if n > 0:
             cuda.atomic.add(mixtures, (k, n), 1)
+            counts[pair // counts.shape[1], k] = 0
 
 
 @cuda.jit(cache=True)
 def tally_words(heavy, counts, level_first, words):
-    """Count documents by level and topic, for heavy words: one thread per word and topic."""
+    """Count documents by level and topic, for heavy words, and clear the counts: one thread per word and topic."""
     pair = cuda.grid(1)
     if pair < counts.size:
         i, k = pair // counts.shape[1], pair % counts.shape[1]
         if counts[i, k] > 0:
             cuda.atomic.add(words, (level_first[heavy[i, 1]] + counts[i, k] - 1, k), 1)
+            counts[i, k] = 0

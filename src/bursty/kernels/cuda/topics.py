@@ -47,7 +47,7 @@ def log_mixtures(mixtures, alpha, s, out):
     k, total = cuda.blockIdx.x, 0.0
     for n in range(1 + cuda.threadIdx.x, mixtures.shape[1], THREADS):
         if mixtures[k, n] > 0:
-            total += mixtures[k, n] * (log_rising(alpha[k], n) - log_rising(s[k], n))
+            total += mixtures[k, n] * (log_rising(alpha[k], n) - log_rising(s[0, k], n))
     total = block_sum(total, box)
     if cuda.threadIdx.x == 0:
         out[k] = total
