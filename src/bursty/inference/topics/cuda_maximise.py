@@ -13,9 +13,8 @@ import numpy as np
 from bursty.engines import Levels
 from bursty.engines.card import column_sums, copied, empty, host_sums, launch, on_card, zeros
 from bursty.engines.cuda import TALL
-from bursty.families.solve import solve_urns
+from bursty.families.solve import S_MAX, S_MIN, solve_urns
 from bursty.families.sparse_urns import UNSEEN
-from bursty.families.urn import S_MAX, S_MIN
 from bursty.inference.topics.base import FLOOR
 from bursty.kernels.cuda import maximise, rising, tall
 from bursty.kernels.cuda import topics as by_topic

@@ -2,7 +2,7 @@
 
 ``mixtures`` has the number of documents by topic and tokens in it, K x (longest + 1); a block for each topic sums over
 its row. ``sums`` has, for each topic, its tokens, its documents, and ``h(s)`` and ``-h'(s)`` of its sizes
-(`bursty.families.urn.LengthUrn`).
+(`bursty.families.solve.LengthUrn`).
 """
 
 from __future__ import annotations
