@@ -103,10 +103,11 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         ----------
         n : int, default 10
             Number of words per cluster.
-        by : {"contrast", "discriminative", "parameter", "lift"}, default "contrast"
+        by : {"contrast", "representative", "discriminative", "parameter", "lift"}, default "contrast"
             "parameter": the words most likely in the cluster. "contrast": the same less what the clusters have in
-            common, ``sqrt(p) - f * mean sqrt(p)``, so that function words do not lead. "lift": the words most
-            over-represented in it. "discriminative": ``p log(p / q)`` with q the mixture of all clusters.
+            common, ``sqrt(p) - f * mean sqrt(p)``, so that function words do not lead. "representative": ``p`` times how
+            much more frequent the word is than elsewhere, beyond half of what is possible, as names are made of
+            (`bursty.models.naming`). "lift": the words most over-represented in it. "discriminative": ``p log(p / q)`` with q the mixture of all clusters.
         """
         check_is_fitted(self)
         scores = self.word_scores(by)
@@ -122,12 +123,16 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
             return p
         if by == "contrast":
             return contrast(np.maximum(p, 0.0))[0]
+        if by == "representative":
+            return self._representative()
         ratio = np.log(np.maximum(p, 1e-300)) - np.log(np.maximum(self.weights_ @ p, 1e-300))
         if by == "lift":
             return np.exp(ratio)
         if by == "discriminative":
             return p * ratio
-        raise ValueError(f'by must be "contrast", "discriminative", "parameter" or "lift", not {by!r}')
+        raise ValueError(
+            f'by must be "contrast", "representative", "discriminative", "parameter" or "lift", not {by!r}'
+        )
 
     def summary(self, X: Any = None, *, n_words: int = 10, n_examples: int = 3) -> Any:
         """One row per cluster.

@@ -74,10 +74,7 @@ class GroupReading:
         -------
         list of str
         """
-        check_is_fitted(self)
-        p, weights = self._group_words()
-        shares = weights / max(weights.sum(), 1e-300)
-        scores = representative(p, shares, shares @ p)
+        scores = self._representative()
         texts = getattr(X, "texts", None)
         rows = None if texts is None else self._central_rows(X, EXAMPLES)
         return suggest(scores, self._vocabulary(), None if rows is None else texts, rows or ())
@@ -163,6 +160,13 @@ class GroupReading:
         """Given names, and suggestions for the others."""
         found = self.suggest_names(X)
         return found if self._names is None else [own or name for own, name in zip(self._names, found, strict=True)]
+
+    def _representative(self) -> Array:
+        """How well each word represents each group (see `bursty.models.naming`)."""
+        check_is_fitted(self)
+        p, weights = self._group_words()
+        shares = weights / max(weights.sum(), 1e-300)
+        return representative(p, shares, shares @ p)
 
     def _vocabulary(self) -> Array:
         names = getattr(self, "feature_names_in_", None)

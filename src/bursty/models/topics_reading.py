@@ -30,9 +30,9 @@ class TopicReading(GroupReading):
         ----------
         n : int
             Number of words per topic.
-        by : {"contrast", "relevance", "probability", "lift"}
+        by : {"contrast", "representative", "relevance", "probability", "lift"}
             "probability": the most likely words of the topic. "contrast": the same less what the topics have in common,
-            see `word_scores`. "lift": the words most over-represented in it. "relevance": between probability and lift,
+            see `word_scores`. "representative": what names are made of, see `bursty.models.naming`. "lift": the words most over-represented in it. "relevance": between probability and lift,
             ``weight * log probability + (1 - weight) * log lift`` (Sievert and Shirley 2014).
         weight : float
             For "relevance".
@@ -56,6 +56,8 @@ class TopicReading(GroupReading):
         check_is_fitted(self)
         if by == "contrast":
             return contrast(self.components_)[0]
+        if by == "representative":
+            return self._representative()
         log_p = np.log(np.maximum(self.components_, 1e-300))
         log_lift = log_p - np.log(np.maximum(self._prevalence() @ self.components_, 1e-300))
         if by == "probability":
@@ -64,7 +66,7 @@ class TopicReading(GroupReading):
             return np.exp(log_lift)
         if by == "relevance":
             return weight * log_p + (1.0 - weight) * log_lift
-        raise ValueError(f'by must be "contrast", "relevance", "probability" or "lift", not {by!r}')
+        raise ValueError(f'by must be "contrast", "representative", "relevance", "probability" or "lift", not {by!r}')
 
     def ranking(self, by: str = "contrast", weight: float = 0.6) -> str:
         """What `top_words` ranks the words of this model by, in one sentence."""
@@ -75,6 +77,7 @@ class TopicReading(GroupReading):
             return f"{what}, less {factor:g} times its mean over all topics" if factor else "probability in the topic"
         return {
             "probability": "probability in the topic",
+            "representative": "probability in the topic times its lift beyond half of what is possible",
             "lift": "probability in the topic over that in all topics",
             "relevance": f"{weight:g} log probability in the topic + {1 - weight:g} log lift",
         }[by]

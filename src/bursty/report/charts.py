@@ -81,7 +81,10 @@ def scatter(points: list[dict[str, Any]], groups: list[str], labels: list[dict[s
     """
     scale = {"domain": groups, "range": [COLOURS[i % len(COLOURS)] for i in range(len(groups))]}
     shape = {"domain": groups, "range": [SHAPES[i % len(SHAPES)] for i in range(len(groups))]}
-    legend = None if len(groups) > 24 else {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 300}
+    # Vega leaves out entries above its own limit unless told otherwise.
+    legend = {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 300, "symbolLimit": len(groups)}
+    if len(groups) > 24:
+        legend |= {"columns": 3, "labelLimit": 220}
     place = {
         name: {"field": name, "type": "quantitative", "axis": None, "scale": {"zero": False, "padding": 24}}
         for name in ("x", "y")

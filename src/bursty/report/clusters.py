@@ -238,6 +238,7 @@ def _cards(clusters: Clusters) -> list[dict[str, Any]]:
     """One card per cluster."""
     source = clusters.source
     told, common = clusters.scores("contrast"), clusters.scores("parameter")
+    typical = clusters.scores("representative")
     central = _central(clusters)
     names = source.document_names(len(clusters.codes))
     cards = []
@@ -251,7 +252,9 @@ def _cards(clusters: Clusters) -> list[dict[str, Any]]:
                 "distinguishing": None if told is None else best_words(source, told[k], WORDS),
                 "common": None if common is None else best_words(source, common[k], WORDS),
                 "facts": _facts(clusters, k, rows),
-                "central": _excerpts(clusters, names, central[k], told[k]) if central and told is not None else [],
+                "central": _excerpts(clusters, names, central[k], typical[k])
+                if central and typical is not None
+                else [],
                 "labels": _labels_of(source, rows),
             }
         )

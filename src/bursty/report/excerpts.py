@@ -70,7 +70,7 @@ def passage(text: str, weights: Mapping[str, float], width: int = WIDTH) -> Pass
 def group_weights(source: Source, scores: Array) -> dict[str, float]:
     """Top words of a group, each with its share of their total score."""
     best = np.argsort(-scores, kind="stable")[:WORDS]
-    best = best[np.isfinite(scores[best])]
+    best = best[np.isfinite(scores[best]) & (scores[best] > 1e-3 * scores.max(initial=0.0))]
     low = float(scores[best].min()) if len(best) else 0.0
     values = scores[best] - min(low, 0.0)
     names = _names(source)

@@ -73,7 +73,7 @@ class Source:
         corpus = None if self.corpus is None or self.corpus.texts is None else self.corpus
         names = self.model._names_for(corpus)
         if not self.are_named and self.model._names is None:
-            scores = self.model.word_scores()
+            scores = self.model.word_scores("representative")
             best = np.argsort(-scores, axis=1, kind="stable")[:, :3]
             return [", ".join(str(self.words[w]) for w in row) for row in best]
         return [clean(name, LONGEST_NAME) for name in names]

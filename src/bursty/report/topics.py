@@ -130,7 +130,9 @@ def _passages(source: Source, rows: Array, topic: int) -> list[excerpts.Passage]
     """The passage of each document most typical of the topic."""
     if not excerpts.has_texts(source):
         return [[] for _ in rows]
-    return excerpts.passages(source, rows, excerpts.group_weights(source, source.model.word_scores()[topic]))
+    return excerpts.passages(
+        source, rows, excerpts.group_weights(source, source.model.word_scores("representative")[topic])
+    )
 
 
 def _candidates(p: Array, overall: Array, places: Array) -> Array:

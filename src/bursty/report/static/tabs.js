@@ -30,8 +30,18 @@ function startTabs() {
   });
   const named = () => tabs.find((tab) => "#" + tab.getAttribute("aria-controls") === location.hash);
   byId("tabs").hidden = false;
-  show(named() || tabs[0], false);
-  addEventListener("hashchange", () => named() && show(named(), false));
+  // A link leads to the tab, and its reader sees the page from the top.
+  const follow = () => {
+    const tab = named();
+    if (!tab) return;
+    show(tab, false);
+    byId(tab.getAttribute("aria-controls")).blur();
+    scrollTo(0, 0);
+  };
+  show(tabs[0], false);
+  follow();
+  addEventListener("hashchange", follow);
+  addEventListener("load", follow);
 }
 
 function startTheme() {

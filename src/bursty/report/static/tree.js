@@ -13,13 +13,15 @@ function startTree() {
     const gone = new Set(merges.slice(0, last - count).flat());
     return Array.from({ length: last }, (_, node) => node).filter((node) => !gone.has(node)).sort((a, b) => place[a] - place[b]);
   };
+  // The last colour is grey, that of merges which are not made.
+  const hue = (i) => colours[i % (colours.length - 1)];
   const segments = () => {
     const colour = Array(2 * count - 1).fill("#8a8a8a");
     const paint = (node, value) => {
       colour[node] = value;
       if (node >= count) merges[node - count].forEach((child) => paint(child, value));
     };
-    cut().forEach((node, i) => paint(node, colours[i % (colours.length - 1)]));
+    cut().forEach((node, i) => paint(node, hue(i)));
     return merges.flatMap(([i, j], t) => {
       const node = count + t;
       const line = (child) => ({ x: height(child), x2: heights[t], y: place[child], y2: place[child], colour: colour[child] });
@@ -31,12 +33,13 @@ function startTree() {
     const nodes = cut();
     byId("branches-value").textContent = slider.value;
     byId("branches-kept").textContent = `With ${nodes.length} of ${count}, ${kept[nodes.length - 1]} of the differences are kept.`;
-    byId("branch-list").replaceChildren(...nodes.map((node) =>
-      make("article", { className: "card" },
-        make("h3", {}, bdi(node < count ? titles[node] : words[node])),
-        make("p", { className: "size" }, make("strong", {}, shares[node])),
-        make("ul", { className: "names" }, ...(node < count ? [] : below(node)).map((leaf) => make("li", {}, bdi(titles[leaf]), ` ${shares[leaf]}`))),
-      )));
+    byId("branch-list").replaceChildren(...nodes.map((node) => {
+      const leaves = node < count ? [] : below(node).map((leaf) => make("li", {}, bdi(titles[leaf]), make("small", {}, ` ${shares[leaf]}`)));
+      const head = make("strong", {}, bdi(node < count ? titles[node] : words[node]));
+      const mark = make("span", { className: "swatch", "aria-hidden": "true" }, "■");
+      mark.style.color = hue(nodes.indexOf(node));
+      return make("li", {}, mark, head, make("small", {}, ` ${shares[node]}`), ...(leaves.length ? [make("ul", {}, ...leaves)] : []));
+    }));
   };
   slider.addEventListener("input", () => {
     show();
