@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -128,10 +128,31 @@ def _share_out(log_prob: Array, labels: Array | None, weights: Array, temperatur
     return resp, log_evidence
 
 
+class Places(NamedTuple):
+    """The component of each document and its posterior, and those of the runner-up (-1: there is none)."""
+
+    labels: Array
+    probabilities: Array
+    seconds: Array
+    second_probabilities: Array
+
+    @classmethod
+    def of(cls, resp: Array, labels: Array | None = None) -> Places:
+        """From posteriors; ``labels`` are where the documents are, unless it is where they most probably are."""
+        rows = np.arange(len(resp))
+        labels = resp.argmax(axis=1) if labels is None else labels
+        if resp.shape[1] == 1:
+            return cls(labels, resp[:, 0].copy(), np.full(len(resp), -1), np.zeros(len(resp)))
+        others = resp.copy()
+        others[rows, labels] = -1.0
+        seconds = others.argmax(axis=1)
+        return cls(labels, resp[rows, labels], seconds, others[rows, seconds])
+
+
 def label(
     chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: State, tempering: bool = False
 ) -> tuple[Array, ...]:
-    """The component of each document, its posterior, the log-evidence, and how far it is ahead of the next best.
+    """The `Places` of documents, their log-evidence, and how far the component of each is ahead of the next best.
 
     The posterior is tempered, the log-evidence is not; the last is in log-likelihood, without the mixing weights.
     """
@@ -139,8 +160,8 @@ def label(
     resp, log_evidence = _share_out(log_prob.copy(), labels, state.weights, np.ones(len(log_prob)))
     if tempering:
         resp, _ = _share_out(log_prob.copy(), labels, state.weights, document_temperatures(chunk))
-    found = resp.argmax(axis=1)
-    return found, resp.max(axis=1), log_evidence, lead(log_prob, found)
+    places = Places.of(resp)
+    return *places, log_evidence, lead(log_prob, places.labels)
 
 
 def lead(log_prob: Array, labels: Array) -> Array:

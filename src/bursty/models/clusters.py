@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Assignment, Chunk, Documents
 from bursty.estimator import CountEstimator
-from bursty.inference.em import lead
+from bursty.inference.em import Places, lead
 from bursty.models.contrast import contrast
 from bursty.models.groups import GroupReading, Merge
 from bursty.models.summary import example_names, summary_frame
@@ -43,6 +43,8 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         The cluster of each document.
     probabilities_ : ndarray of shape (n_documents,)
         Posterior probability of that cluster.
+    runner_up_, runner_up_probabilities_ : ndarray of shape (n_documents,)
+        The second most probable cluster of each document (-1 if there is one cluster), and its posterior probability.
     sizes_ : ndarray of shape (n_components,)
         Number of documents of each cluster; those without words count for none.
     confidence_ : ndarray of shape (n_components,)
@@ -77,14 +79,11 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         return tags
 
     def _read_clusters(
-        self,
-        documents: Documents,
-        labels: Array,
-        probabilities: Array,
-        leads: Array,
-        sample_weight: Array | None = None,
+        self, documents: Documents, places: Places, leads: Array, sample_weight: Array | None = None
     ) -> None:
         """Keep what was found; ``leads`` says how much better its cluster explains a document than the next best."""
+        labels, probabilities = places.labels, places.probabilities
+        self.runner_up_, self.runner_up_probabilities_ = places.seconds, places.second_probabilities
         n_components = len(self.weights_)
         self.labels_, self.probabilities_ = labels, probabilities
         self._leads, self._fitted_on = leads, documents.fingerprint
@@ -105,9 +104,9 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
             Number of words per cluster.
         by : {"contrast", "representative", "discriminative", "parameter", "lift"}, default "contrast"
             "parameter": the words most likely in the cluster. "contrast": the same less what the clusters have in
-            common, ``sqrt(p) - f * mean sqrt(p)``, so that function words do not lead. "representative": ``p`` times how
-            much more frequent the word is than elsewhere, beyond half of what is possible, as names are made of
-            (`bursty.models.naming`). "lift": the words most over-represented in it. "discriminative": ``p log(p / q)`` with q the mixture of all clusters.
+            common, ``sqrt(p) - f * mean sqrt(p)``, so that function words do not lead. "representative": the words
+            that names are made of (`bursty.models.naming`). "lift": the words most over-represented in it.
+            "discriminative": ``p log(p / q)`` with q the mixture of all clusters.
         """
         check_is_fitted(self)
         scores = self.word_scores(by)
@@ -185,8 +184,17 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         documents = self._place(X)
         if self.fitted_on(documents):
             return self.labels_, self.probabilities_
-        posterior = self.predict_proba(documents)
-        return posterior.argmax(axis=1), posterior.max(axis=1)
+        return Places.of(self.predict_proba(documents))[:2]
+
+    def runners_up(self, X: Any) -> tuple[Array, Array]:
+        """Second most probable cluster of each document (-1 if there is one cluster), and its posterior probability.
+
+        For the documents of the fit these are ``runner_up_`` and ``runner_up_probabilities_``.
+        """
+        documents = self._place(X)
+        if self.fitted_on(documents) and hasattr(self, "runner_up_"):
+            return self.runner_up_, self.runner_up_probabilities_
+        return Places.of(self.predict_proba(documents))[2:]
 
     def _group_words(self) -> tuple[Array, Array]:
         return self._word_proportions(), self.weights_
@@ -208,6 +216,8 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         if hasattr(self, "feature_count_"):  # not in models of version 0.1
             self.feature_count_ = merge.sum(self.feature_count_, axis=0)
         self._fitted_on = None
+        for name in ("runner_up_", "runner_up_probabilities_"):
+            self.__dict__.pop(name, None)
 
 
 def known_labels(y: Any, n_documents: int) -> tuple[Array, Array] | None:

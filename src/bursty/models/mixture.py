@@ -55,6 +55,8 @@ def _check_copies(model: Mixture, sizes: dict[str, int]) -> None:
     labels_=index("K", "documents"),
     sizes_=integers("K", low=0),
     probabilities_=floats("documents", low=0, high=1 + 1e-6),
+    runner_up_=integers("documents", low=-1, high="K"),
+    runner_up_probabilities_=floats("documents", low=0, high=1 + 1e-6),
     _leads=items("documents"),
     confidence_=items("K"),
     feature_count_=floats("K", "n_words"),
@@ -414,9 +416,9 @@ class Mixture(MixturePrediction, ClusterReading):
 
     def _label(self, documents: Documents, known: Column, sample_weight: Array | None, tempering: bool) -> None:
         shared = {"family": self._family, "state": self._state, "tempering": tempering}
-        labels, probabilities, self.log_likelihood_, leads = documents.collect(em.label, known, **shared)
+        *places, self.log_likelihood_, leads = documents.collect(em.label, known, **shared)
         self.lower_bound_ = float(np.average(self.log_likelihood_, weights=sample_weight))
-        self._read_clusters(documents, labels, probabilities, leads, sample_weight)
+        self._read_clusters(documents, em.Places(*places), leads, sample_weight)
 
     def _merge(self, merge: Merge, X: Any) -> None:
         """Add up the statistics of the components, and take the M step for them."""
@@ -441,7 +443,7 @@ class Mixture(MixturePrediction, ClusterReading):
         self.weights_, self.components_ = self.weights_[order], self._state.params.table.T
         self.sizes_, self.confidence_ = self.sizes_[order], self.confidence_[order]
         self.feature_count_ = self.feature_count_[order]
-        self.labels_ = np.argsort(order)[self.labels_]
+        self.labels_, self.runner_up_ = (np.append(np.argsort(order), -1)[k] for k in (self.labels_, self.runner_up_))
         self.trace_["weights"] = self.trace_["weights"][:, order]
 
     def _warn_of_lost(self, documents: Documents) -> None:

@@ -32,7 +32,8 @@ class TopicReading(GroupReading):
             Number of words per topic.
         by : {"contrast", "representative", "relevance", "probability", "lift"}
             "probability": the most likely words of the topic. "contrast": the same less what the topics have in common,
-            see `word_scores`. "representative": what names are made of, see `bursty.models.naming`. "lift": the words most over-represented in it. "relevance": between probability and lift,
+            see `word_scores`. "representative": the words that names are made of (`bursty.models.naming`). "lift": the
+            words most over-represented in it. "relevance": between probability and lift,
             ``weight * log probability + (1 - weight) * log lift`` (Sievert and Shirley 2014).
         weight : float
             For "relevance".

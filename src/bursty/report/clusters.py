@@ -144,8 +144,25 @@ def _add_documents(content: Content, clusters: Clusters) -> None:
     columns = [documents.code_column("Cluster", clusters.titles, clusters.codes)]
     if clusters.confidence is not None:
         columns.append(documents.share_column("Certainty", clusters.confidence))
+        columns += _runners_up(clusters)
     names = clusters.source.document_names(len(clusters.codes))
     content.data["documents"] = documents.document_table(clusters.source, names, columns)
+
+
+def _runners_up(clusters: Clusters) -> list[dict[str, Any]]:
+    """The second most probable cluster of each document; empty where it has less than a hundredth."""
+    model = clusters.source.model
+    if clusters.n < 2 or not hasattr(model, "runners_up"):
+        return []
+    seconds, probabilities = model.runners_up(clusters.source.corpus)
+    place = {int(name): k for k, name in enumerate(clusters.names)}
+    codes = [place.get(int(k)) if p >= 0.01 else None for k, p in zip(seconds, probabilities, strict=True)]
+    shares = np.where([code is None for code in codes], np.nan, probabilities)
+    columns = [
+        documents.code_column("Runner-up", clusters.titles, codes),
+        documents.share_column("Its probability", shares),
+    ]
+    return [{**column, "filter": False} for column in columns]
 
 
 def _map(clusters: Clusters) -> Chart:
@@ -252,9 +269,7 @@ def _cards(clusters: Clusters) -> list[dict[str, Any]]:
                 "distinguishing": None if told is None else best_words(source, told[k], WORDS),
                 "common": None if common is None else best_words(source, common[k], WORDS),
                 "facts": _facts(clusters, k, rows),
-                "central": _excerpts(clusters, names, central[k], typical[k])
-                if central and typical is not None
-                else [],
+                "central": [] if typical is None or not central else _excerpts(clusters, names, central[k], typical[k]),
                 "labels": _labels_of(source, rows),
             }
         )

@@ -135,6 +135,7 @@ def share_column(title: str, shares: Array) -> dict[str, Any]:
     return {"title": title, "type": "share", "values": numbers(np.floor(shares * 1e4) / 1e4)}
 
 
-def code_column(title: str, names: list[str], codes: Array) -> dict[str, Any]:
-    """A column of groups, by which the table can be filtered."""
-    return {"title": title, "type": "code", "names": names, "values": [int(c) for c in codes], "filter": True}
+def code_column(title: str, names: list[str], codes: Any) -> dict[str, Any]:
+    """A column of groups, by which the table can be filtered; None is no group."""
+    values = [None if c is None else int(c) for c in codes]
+    return {"title": title, "type": "code", "names": names, "values": values, "filter": True}

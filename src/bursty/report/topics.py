@@ -123,16 +123,27 @@ def _add_topics(
     content.charts["topic-words"] = charts.topic_words(
         "Bars: probability of the word in the topic. Orange ticks: in all topics together."
     )
-    content.panels.append(Panel("topics", "Topics", "topics.html", {"topics": topics, "titles": titles}))
+    values = {"topics": topics, "titles": titles, "begin": _begin(p, overall)}
+    content.panels.append(Panel("topics", "Topics", "topics.html", values))
+
+
+def _begin(p: Array, overall: Array) -> float:
+    """Where the slider begins: where the three top words of topics are distinct, and words as likely as possible."""
+    log_p = np.log(np.maximum(p, 1e-300))
+    log_lift = log_p - np.log(np.maximum(overall, 1e-300))
+    for weight in (0.6, 0.4, 0.2):
+        best = np.argpartition(-(weight * log_p + (1 - weight) * log_lift), min(2, p.shape[1] - 1), axis=1)[:, :3]
+        if len(np.unique(best)) >= 0.85 * best.size:
+            return weight
+    return 0.2
 
 
 def _passages(source: Source, rows: Array, topic: int) -> list[excerpts.Passage]:
     """The passage of each document most typical of the topic."""
     if not excerpts.has_texts(source):
         return [[] for _ in rows]
-    return excerpts.passages(
-        source, rows, excerpts.group_weights(source, source.model.word_scores("representative")[topic])
-    )
+    scores = source.model.word_scores("representative")[topic]
+    return excerpts.passages(source, rows, excerpts.group_weights(source, scores))
 
 
 def _candidates(p: Array, overall: Array, places: Array) -> Array:

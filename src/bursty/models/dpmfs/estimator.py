@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from bursty.engines import Documents
 from bursty.estimator import generator
 from bursty.inference.checkpoint import Checkpoint, CheckpointWriter
-from bursty.inference.em import lead
+from bursty.inference.em import Places, lead
 from bursty.inference.runs import Outcome, Runner, warn_interrupted
 from bursty.kernels import threads
 from bursty.metrics import posterior_similarity
@@ -61,6 +61,8 @@ def _check_copies(model: DPMFS, sizes: dict[str, int]) -> None:
     labels_=index("K", "documents"),
     sizes_=integers("K", low=0),
     probabilities_=floats("documents", low=0, high=1 + 1e-6),
+    runner_up_=integers("documents", low=-1, high="K"),
+    runner_up_probabilities_=floats("documents", low=0, high=1 + 1e-6),
     _leads=items("documents"),
     confidence_=items("K"),
     feature_count_=floats("K", "n_words", low=0),
@@ -366,8 +368,8 @@ class DPMFS(ClusterReading):
     def _read(self, documents: Documents, labels: Array) -> None:
         """What the components say of the documents of the fit, whose clusters are known."""
         log_prob = self._component_log_prob(documents)
-        own = estimate.share_out(log_prob, self.weights_)[np.arange(len(labels)), labels]
-        self._read_clusters(documents, labels, own, lead(log_prob, labels))
+        places = Places.of(estimate.share_out(log_prob, self.weights_), labels)
+        self._read_clusters(documents, places, lead(log_prob, labels))
 
     def _merge(self, merge: Merge, X: Any) -> None:
         documents = None if X is None else self._place(X)

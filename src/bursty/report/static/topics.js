@@ -32,7 +32,7 @@ function startTopics() {
       })));
     }
     parts.push(make("h3", {}, "Top documents"));
-    parts.push(make("ul", { className: "names" }, ...topic.documents.map(([name, share, parts]) => make("li", {}, bdi(name), ` ${share}`, ...(parts.length ? [passage(parts)] : [])))));
+    parts.push(make("ul", { className: "names" }, ...topic.documents.map(([name, share, parts]) => make("li", {}, bdi(name), make("small", {}, ` (${share})`), ...(parts.length ? [passage(parts)] : [])))));
     byId("topic-facts").replaceChildren(...parts);
   };
   const change = () => {
