@@ -1,10 +1,10 @@
 """Whether the certainty of a clustering means what it says: how often "80% sure" is right.
 
-A mixture with as many clusters as there are classes is fitted, clusters are matched to classes one to one, and a document
-is right if its cluster's class is its own. Documents are sorted by the posterior of their cluster into bins; where
-certainties can be trusted, the share of right documents in a bin is the mean certainty there. ECE is the mean distance of
-the two. Classes that no cluster stands for make every certainty too high, whatever it is; the last columns therefore
-compare with the majority class of each cluster.
+A mixture with as many clusters as there are classes is fitted, clusters are matched to classes one to one, and a
+document is right if its cluster's class is its own. Documents are sorted by the posterior of their cluster into bins;
+where certainties can be trusted, the share of right documents in a bin is the mean certainty there. ECE is the mean
+distance of the two. Classes that no cluster stands for make every certainty too high, whatever it is; the last columns
+therefore compare with the majority class of each cluster.
 
     python -m benchmarks.cluster_reliability
     python -m benchmarks.cluster_reliability --temperatures 1 1.5 2 3   # what dividing log-posteriors further would do
@@ -22,7 +22,10 @@ from scipy.special import softmax
 from bursty import Mixture, datasets
 from bursty.metrics import match_clusters
 
-CHOSEN_ON = ("classic400", *(f"zhong15/{name}" for name in ("k1b", "tr11", "tr23", "hitech", "la1", "NG17-19", "reviews")))
+CHOSEN_ON = (
+    "classic400",
+    *(f"zhong15/{name}" for name in ("k1b", "tr11", "tr23", "hitech", "la1", "NG17-19", "reviews")),
+)
 REPORTED_ON = tuple(f"zhong15/{name}" for name in ("tr41", "tr45", "la2", "ohscal"))
 EDGES = np.array([0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0])
 
