@@ -7,7 +7,7 @@ distance of the two. Classes that no cluster stands for make every certainty too
 therefore compare with the majority class of each cluster.
 
     python -m benchmarks.cluster_reliability
-    python -m benchmarks.cluster_reliability --temperatures 1 1.5 2 3   # what dividing log-posteriors further would do
+    python -m benchmarks.cluster_reliability --temperatures 1 2 3 4   # of the fit's own posterior (1), and calmer ones
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from scipy.special import softmax
 
 from bursty import Mixture, datasets
+from bursty.inference.em import CALIBRATION
 from bursty.metrics import match_clusters
 
 CHOSEN_ON = (
@@ -35,7 +36,7 @@ Array = np.ndarray[Any, Any]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpora", nargs="*", default=[*CHOSEN_ON, *REPORTED_ON])
-    parser.add_argument("--temperatures", nargs="*", type=float, default=[1.0])
+    parser.add_argument("--temperatures", nargs="*", type=float, default=[CALIBRATION])
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -46,7 +47,8 @@ def main() -> None:
         corpus = corpus.select((corpus.labels >= 0) & (np.diff(corpus.counts.indptr) > 0))
         model = Mixture(len(np.unique(corpus.labels)), random_state=arguments.seed).fit(corpus)
         with np.errstate(divide="ignore"):
-            log_posterior = np.log(model.predict_proba(corpus))
+            # Calibration is a power, which is undone here.
+            log_posterior = CALIBRATION * np.log(model.predict_proba(corpus))
         one_to_one, majority = judge(corpus.labels, model.labels_)
         kind = "chosen on" if name in CHOSEN_ON else "reported on"
         for temperature in arguments.temperatures:

@@ -108,3 +108,30 @@ def test_the_order_of_given_responsibilities_is_kept(corpus):
     mine = Mixture(2, family="dcm", init=resp, random_state=0).fit(corpus)
     other = Mixture(2, family="dcm", init=resp[:, ::-1], random_state=0).fit(corpus)
     np.testing.assert_array_equal(mine.labels_, 1 - other.labels_)
+
+
+def test_certainties_are_calibrated_and_change_no_label(corpus):
+    model = Mixture(3, tempering="distinct", random_state=0).fit(corpus)
+    counts = corpus.counts.toarray()
+    log_prob = model._component_log_prob(model._place(corpus))
+    own = log_prob / np.sqrt((counts > 0).sum(axis=1))[:, None] + np.log(model.weights_)
+    np.testing.assert_array_equal(own.argmax(axis=1), model.labels_)
+    powers = np.exp((own - own.max(axis=1, keepdims=True)) / 4.0)
+    expected = powers / powers.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(corpus), expected, atol=1e-6)
+    np.testing.assert_allclose(model.probabilities_, expected.max(axis=1), atol=1e-6)
+    np.testing.assert_allclose(model.runner_up_probabilities_, np.sort(expected, axis=1)[:, -2], atol=1e-6)
+    np.testing.assert_array_equal(model.runner_up_, np.argsort(expected, axis=1)[:, -2])
+    np.testing.assert_allclose(model.predict_proba(np.zeros((1, 40), dtype=int))[0], model.weights_)
+    plain = Mixture(3, tempering=None, random_state=0).fit(corpus)
+    joint = plain._component_log_prob(plain._place(corpus)) + np.log(plain.weights_)
+    joint = np.exp(joint - joint.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(plain.predict_proba(corpus), joint / joint.sum(axis=1, keepdims=True), atol=1e-6)
+
+
+def test_the_runner_up_of_new_documents_and_of_one_cluster(corpus):
+    model = Mixture(3, random_state=0).fit(corpus)
+    few = corpus.select(np.arange(5))
+    for new, old in zip(model.runners_up(few), model.runners_up(corpus), strict=True):
+        np.testing.assert_allclose(new, old[:5])
+    assert Mixture(1, random_state=0).fit(corpus).runner_up_.tolist() == [-1] * 60

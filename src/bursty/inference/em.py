@@ -40,6 +40,9 @@ from bursty.storage.schema import floats, items, maybe, number, part, storable, 
 Array = np.ndarray[Any, Any]
 
 FLOOR = 1e-6
+# What log-posteriors of tempered fits are divided by for people: of 1, 1.5, 2, 3 and 4 the one with which certainties
+# are right most nearly as often as they say, on eight collections (``python -m benchmarks.cluster_reliability``).
+CALIBRATION = 4.0
 
 
 @storable("Expectation", resp=floats("K", low=0), stats=part(Statistics, K="K"), log_evidence=number())
@@ -113,6 +116,21 @@ def responsibilities(
     return _share_out(family.log_prob(chunk, state.params), labels, state.weights, heat)
 
 
+def certainties(
+    chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: State, tempering: bool
+) -> tuple[Array, Array]:
+    """The responsibilities to show, and log-evidence: of tempered fits calibrated."""
+    resp, log_evidence = responsibilities(chunk, labels, family, state, tempering=tempering)
+    return _calibrated(chunk, resp) if tempering else resp, log_evidence
+
+
+def _calibrated(chunk: Chunk, resp: Array) -> Array:
+    """Posteriors to the power of 1 / `CALIBRATION`; those of empty documents are the mixing weights, and stay."""
+    known = np.diff(chunk.indptr) > 0
+    powers = resp ** (1.0 / CALIBRATION)
+    return np.where(known[:, None], powers / powers.sum(axis=1, keepdims=True), resp)
+
+
 def _share_out(log_prob: Array, labels: Array | None, weights: Array, temperatures: Array) -> tuple[Array, Array]:
     """Bayes' rule; ``log_prob`` becomes the posterior."""
     with np.errstate(divide="ignore"):
@@ -154,12 +172,14 @@ def label(
 ) -> tuple[Array, ...]:
     """The `Places` of documents, their log-evidence, and how far the component of each is ahead of the next best.
 
-    The posterior is tempered, the log-evidence is not; the last is in log-likelihood, without the mixing weights.
+    The posterior is tempered and calibrated, the log-evidence is not; the last is in log-likelihood, without the mixing
+    weights.
     """
     log_prob = family.log_prob(chunk, state.params)
     resp, log_evidence = _share_out(log_prob.copy(), labels, state.weights, np.ones(len(log_prob)))
     if tempering:
         resp, _ = _share_out(log_prob.copy(), labels, state.weights, document_temperatures(chunk))
+        resp = _calibrated(chunk, resp)
     places = Places.of(resp)
     return *places, log_evidence, lead(log_prob, places.labels)
 

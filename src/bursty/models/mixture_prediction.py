@@ -38,7 +38,7 @@ class MixturePrediction:
         return self.predict_proba(X).argmax(axis=1)
 
     def predict_proba(self, X: Any) -> Array:
-        """Posterior of each component for each document, tempered as in the fit."""
+        """Posterior of each component for each document; calibrated if the fit is tempered (see Notes)."""
         return self._posterior(self._place(X), self._family, self._tempered)[0]
 
     def score_samples(self, X: Any, *, normalized: bool = False, coefficient: bool = False) -> Array:
@@ -91,4 +91,4 @@ class MixturePrediction:
 
     def _posterior(self, documents: Documents, family: Family[Any, Any], tempering: bool) -> tuple[Array, Array]:
         shared = {"family": family, "state": self._state, "tempering": tempering}
-        return documents.collect(em.responsibilities, documents.split(None), **shared)
+        return documents.collect(em.certainties, documents.split(None), **shared)
