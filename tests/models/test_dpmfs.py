@@ -150,7 +150,7 @@ def test_some_documents_are_labelled(bursty, sampler):
     assert np.mean(model.labels_ == bursty.labels) > 0.95
     with pytest.raises(ValueError, match="each class needs a component"):
         DPMFS(2, sampler=sampler).fit(bursty, y)
-    with pytest.raises(ValueError, match="one label a document"):
+    with pytest.raises(ValueError, match="one label per document"):
         DPMFS(sampler=sampler).fit(bursty, y[:5])
 
 

@@ -146,7 +146,7 @@ def test_empirical_likelihood_with_topics_of_the_prior(fitted, corpus):
         ({"alpha": -1.0}, "alpha must be finite and above 0"),
         ({"beta": np.ones(7)}, r"beta must be a number or have shape \(40,\)"),
         ({"n_components": 41}, "40 words cannot make 41 topics"),
-        ({"n_components": 70_000}, "above the most topics"),
+        ({"n_components": 70_000}, "at most 65536 topics"),
     ],
 )
 def test_bad_parameters(corpus, options, message):

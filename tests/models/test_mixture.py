@@ -260,7 +260,7 @@ def test_bad_parameters(corpus, options, message):
 
 def test_bad_labels(corpus):
     y = np.full(150, -1)
-    with pytest.raises(ValueError, match="one label a document"):
+    with pytest.raises(ValueError, match="one label per document"):
         Mixture(3).fit(corpus, y[:-1])
     y[:5] = np.arange(5)
     with pytest.raises(ValueError, match="y has 5 classes but n_components is 3"):

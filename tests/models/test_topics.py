@@ -157,7 +157,7 @@ def test_chunks_that_say_nothing_or_do_not_fit(kind):
     np.testing.assert_allclose(model.doc_topic_, np.tile(model.doc_topic_[0], (5, 1)))
     with pytest.raises(ValueError, match="features"):
         model.partial_fit(counts[:, :7])
-    with pytest.raises(ValueError, match=r"the topics so far are 3.*call fit to start afresh"):
+    with pytest.raises(ValueError, match=r"there are 3 topics so far.*call fit to start again"):
         model.set_params(n_components=4).partial_fit(counts)
 
 

@@ -1,7 +1,7 @@
-"""How one component makes a document: multinomial, DCM, EDCM, von Mises-Fisher, Dirichlet.
+"""Families of distributions of documents: multinomial, DCM, EDCM, von Mises-Fisher, Dirichlet.
 
-One file a family; imports engines and kernels only. A class of your own that derives from `FamilyEstimator` is a family
-as these are: `FAMILIES` has it by its name.
+One file per family; imports engines and kernels only. A class of your own that derives from `FamilyEstimator` is
+registered in `FAMILIES` like these.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Document completion: how probable is one part of a document, given the other?
 
-The observed part gets topics from short Gibbs chains (`heldout.ShortChains`), with the fitted topics as they are. Each
+The observed part gets topics from short Gibbs chains (`heldout.ShortChains`), given the fitted topics. Each
 sample of them gives a distribution of the document's next word (`kernels.gibbs_predict`); their arithmetic mean over
 all samples of all chains is p(w | d). Held tokens are scored independently of each other, given the observed ones.
 """
@@ -25,7 +25,7 @@ def log_predictive(
 ) -> tuple[Array, Array]:
     """Log-probability of the held tokens of each document given the observed ones, and the number of them.
 
-    The chunk has the observed tokens; or all of them, where ``held`` is None and half of each document is held out.
+    The chunk has the observed tokens, or all tokens if ``held`` is None; then half of each document is held out.
     """
     observed, held = halves(chunk, seed) if held is None else (chunk, held)
     tokens, cells = Tokens.by_content(observed), Cells(held.indptr.astype(np.int64), held.indices)
@@ -37,14 +37,14 @@ def log_predictive(
 
 
 def halves(chunk: Chunk, seed: int) -> tuple[Chunk, sp.csr_array]:
-    """Half of each document's tokens, drawn by a stream of its own, and the other half: observed and held."""
+    """Split the tokens of each document at random, by its own stream, into two halves: observed and held."""
     tokens, chosen = Tokens.by_content(chunk), np.empty_like(chunk.values)
     threads.run(gibbs_predict.hold_out, tokens.first, tokens.documents, seed, chosen)
     return Chunk(_with(chunk.counts, chunk.values - chosen)), _with(chunk.counts, chosen)
 
 
 def _with(counts: sp.csr_array, values: Array) -> sp.csr_array:
-    """The same cells with other counts; those of zero are left out."""
+    """The same cells with other counts, without those that are zero."""
     result = sp.csr_array((values, counts.indices.copy(), counts.indptr.copy()), shape=counts.shape)
     result.eliminate_zeros()
     return result

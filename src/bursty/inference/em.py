@@ -4,12 +4,12 @@
     M step   mu_k = sum_d r_dk / D,   parameters = update(sum_d statistics of d, weighted by r_dk)
 
 The temperature T divides the log-likelihood only, not the mixing weights. A phase runs EM at one temperature until its
-stopping rule says so; the next phase starts where it ended. With ``tempering`` each document has a temperature of its
-own besides, the root of the number of its distinct words: words are not independent evidence, and the more of them a
-document has, the more certain of its component it would be by mistake.
+stopping rule is satisfied; the next phase starts where it ended. With ``tempering``, each document also has
+its own temperature, the root of the number of its distinct words: words are not independent evidence, and without it
+the posterior of a long document would be overconfident.
 
-A run that has been annealed and in the end has components without documents starts again at the next lower temperature;
-the better of the two is kept.
+An annealed run that ends with empty components is restarted at the next lower temperature; the better of the two is
+kept.
 
 Every component also gets a trace (`FLOOR`) of every document, so that a word absent from a component keeps a tiny
 parameter and no document is stranded.
@@ -48,7 +48,7 @@ CALIBRATION = 4.0
 @storable("Expectation", resp=floats("K", low=0), stats=part(Statistics, K="K"), log_evidence=number())
 @dataclass(frozen=True)
 class Expectation(Statistics):
-    """What an E step gives: statistics, responsibility of each component, sum of the log-evidence."""
+    """Result of an E step: statistics, total responsibility of each component, sum of the log-evidence."""
 
     stats: Statistics
     resp: Array
@@ -57,7 +57,7 @@ class Expectation(Statistics):
 
 @dataclass(frozen=True)
 class Step(Statistics):
-    """An E step, and what tells where EM stands: how far documents moved, how many documents each component has."""
+    """Result of an E step with its progress: change of responsibilities, and number of documents of each component."""
 
     expectation: Expectation
     moved: float
@@ -74,24 +74,24 @@ class Prior(Protocol):
 @storable("State", weights=floats("K", low=0, sums=0), params=part(Parameters, K="K"))
 @dataclass(frozen=True)
 class State:
-    """Where EM stands: all that the next step needs."""
+    """State of EM: everything that the next step needs."""
 
     params: Parameters
     weights: Array
 
     def reordered(self, order: Array) -> State:
-        """The same with the components in this order."""
+        """The same state with the components in this order."""
         return State(self.params.reordered(order), self.weights[order])
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Temperatures, and when to stop at each."""
+    """Temperatures, and the stopping rule of each phase."""
 
     temperatures: Sequence[float]
     max_iter: int
     rule: Rule
-    #: Whether a run that lost components starts again lower.
+    #: Whether a run that lost components is restarted at a lower temperature.
     restart: bool = False
 
 
@@ -110,7 +110,7 @@ def responsibilities(
 ) -> tuple[Array, Array]:
     """Posterior of each component (D x K) and log-evidence of each document, both at the temperature.
 
-    A document with a label (0 or more) belongs to that component for certain; its evidence is that component's.
+    A document with a label (0 or more) belongs to that component with certainty, and has its evidence.
     """
     heat = temperature * (document_temperatures(chunk) if tempering else np.ones(chunk.n_documents))
     return _share_out(family.log_prob(chunk, state.params), labels, state.weights, heat)
@@ -185,7 +185,7 @@ def label(
 
 
 def lead(log_prob: Array, labels: Array) -> Array:
-    """Log-probability of each document under its component less that under the best other (0 where there is none)."""
+    """Log-probability of each document under its component minus that under the best other (0 if there is none)."""
     rows = np.arange(len(labels))
     own = log_prob[rows, labels]
     if log_prob.shape[1] == 1:
@@ -206,7 +206,7 @@ def expect(
     temperature: float,
     tempering: bool,
 ) -> tuple[Array, Step]:
-    """E step on a chunk: where its documents are now (against ``last``), and the statistics that the M step needs."""
+    """E step on a chunk: the positions of its documents (compared with ``last``), and statistics for the M step."""
     state = replace(state, params=state.params.rounded)
     resp, log_evidence = responsibilities(chunk, labels, family, state, temperature, tempering)
     finite = np.where(np.isfinite(log_evidence), log_evidence, 0.0)
@@ -225,7 +225,7 @@ def _places(resp: Array) -> Array:
 
 
 def _moved(resp: Array, last: Array) -> Array:
-    """How much the responsibility of each document's last component has changed."""
+    """Change of the responsibility of each document's last component."""
     now = resp[np.arange(len(last)), last[:, 0].astype(np.intp)]
     return np.abs(now - last[:, 1])
 
@@ -239,14 +239,14 @@ def maximise(
 
 
 def updated(family: Family[Any, Any], stats: Any, start: Parameters | None, prior: Prior | None) -> Any:
-    """Parameters of greatest likelihood, or what a prior makes of them."""
+    """Parameters of maximum likelihood, or those that a prior gives."""
     return family.update(stats, start=start) if prior is None else prior.update(family, stats, start)
 
 
 def smoothed(
     family: Family[Any, Any], expectation: Expectation, state: State, smoothing: float, prior: Prior | None = None
 ) -> State:
-    """Components that give every word a chance: by the prior, or by this share of their weight from all documents."""
+    """Smooth the components, by the prior or by a share of their weight from all documents."""
     if prior is not None:
         return State(prior.update(family, expectation.stats, state.params, smoothing), state.weights)
     stats = expectation.stats.shrunk(smoothing * state.weights)
@@ -255,7 +255,7 @@ def smoothed(
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be clustered, the labels that are known (one column of them), and by what."""
+    """The documents to cluster, the known labels (as a column), the family and its settings."""
 
     documents: Documents
     family: Family[Any, Any]
@@ -265,13 +265,13 @@ class Problem:
     sample_weight: Array | None = None
     prior: Prior | None = None
     tempering: bool = False
-    #: How many starts there will be, and the spaces that they search, by what made them.
+    #: Number of starts, and cache of the spaces that they search.
     n_starts: int = 1
     spaces: dict[Any, Column] = field(default_factory=dict)
 
     @cached_property
     def weights(self) -> Column:
-        """How often each document counts, as a column; None for each chunk where all count once."""
+        """Weights of the documents as a column; None for each chunk if all are 1."""
         return self.documents.split(self.sample_weight)
 
     def statistics(self, resp: Resp) -> Any:
@@ -279,7 +279,7 @@ class Problem:
         return self.documents.sum(self.family.summarize, self.documents.split(weighted(resp, self.sample_weight)))
 
     def step(self, state: State, temperature: float, last: Column | None) -> tuple[Column, Step]:
-        """E step over all chunks: where the documents are now, and what is added up."""
+        """E step over all chunks: the positions of the documents, and the sums."""
         columns = self.labels, self.weights, self.documents.split(None) if last is None else last
         shared = {"family": self.family, "state": state, "temperature": temperature, "tempering": self.tempering}
         return self.documents.keep_and_sum(expect, *columns, **shared)
@@ -293,13 +293,13 @@ class Problem:
         return self.documents.run_locally(maximise, self.family, expectation, start, self.prior)
 
 
-# What is kept of a run that started again.
+# The result of a run that was restarted.
 _ATTEMPT = ("state", "converged", "end", "score")
 
 
 @dataclass
 class Run:
-    """A run of EM through the temperatures: where it stands and how it came there."""
+    """A run of EM through the temperatures: its current state and its history."""
 
     problem: Problem
     schedule: Schedule
@@ -308,9 +308,9 @@ class Run:
     phase: int = 0
     phase_start: int = 0
     converged: bool = True
-    #: Where the documents were in the last step.
+    #: Positions of the documents in the last step.
     places: Column | None = None
-    #: Where the run began, and what it came to from higher temperatures: kept where it may start again.
+    #: Start of the run, and its result from higher temperatures, if it may be restarted.
     begin: State | None = None
     attempts: list[dict[str, Any]] = field(default_factory=list)
 
@@ -320,16 +320,16 @@ class Run:
 
     @property
     def done(self) -> bool:
-        """Whether it has been through all temperatures."""
+        """Whether all temperatures are done."""
         return self.phase == len(self.schedule.temperatures)
 
     @property
     def score(self) -> float:
-        """Mean log-likelihood of a document at the last step."""
+        """Mean log-likelihood of the documents at the last step."""
         return float(self.trace["log_likelihood"][-1])
 
     def step(self) -> None:
-        """One iteration, and on to the next temperature where this one is done."""
+        """One iteration; continue with the next temperature if this one is done."""
         problem, temperature = self.problem, self.schedule.temperatures[self.phase]
         places, result = problem.step(self.state, temperature, self.places)
         n_documents = float(result.expectation.resp.sum())
@@ -351,7 +351,7 @@ class Run:
                 self._start_again(n_lost=int(np.count_nonzero(result.sizes == 0)))
 
     def _start_again(self, n_lost: int) -> None:
-        """At a lower temperature, where components were lost; where nothing is left to try, take the best."""
+        """Restart at a lower temperature if components were lost; if none is left, take the best result."""
         first = len(self.attempts) + 1
         result = {"state": self.state, "converged": self.converged, "end": len(self.trace), "score": self.score}
         self.attempts.append(result)
@@ -364,7 +364,7 @@ class Run:
         self.trace = self.trace.until(best["end"])
 
     def standing(self) -> dict[str, Any]:
-        """All that going on needs."""
+        """Everything needed to resume, as plain values for a checkpoint."""
         names = "state", "phase", "phase_start", "converged", "begin", "attempts"
         places = None if self.places is None else self.problem.documents.gather(self.places)
         kept = {name: getattr(self, name) for name in names}
@@ -373,7 +373,7 @@ class Run:
 
     @classmethod
     def resumed(cls, problem: Problem, schedule: Schedule, standing: Mapping[str, Any]) -> Run:
-        """The run that stood so."""
+        """Restore a run from a checkpoint."""
         documents, places = problem.documents, standing["places"]
         sizes = {"n_words": documents.n_words, "K": problem.n_components, "documents": documents.n_documents}
         state = part(State, K="K")

@@ -5,9 +5,9 @@ Let A be the documents x words matrix of directions (unit rows). With Q an ortho
     Q <- orthonormal(sum over chunks of A_c' (A_c Q))     power iteration on A'A
     B  = A Q,   B'B = V S^2 V'                            coordinates of the documents: B V
 
-(Halko, Martinsson and Tropp 2011). Each chunk multiplies its own rows; what is added up is words x R, and the
-points stay with the chunks. Sums are those of the kernels, so that the result has the same bits for any number of
-threads or workers.
+(Halko, Martinsson and Tropp 2011). Each chunk multiplies its own rows; the sums have shape words x R, and the points
+stay with the chunks. Sums are computed by the kernels, so that the result has the same bits for any number of threads
+or workers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Array = np.ndarray[Any, Any]
 
 #: Power iterations; more of them no longer change the clusters.
 N_ITERATIONS = 4
-#: Dimensions carried along beyond those that are asked for.
+#: Number of extra dimensions of the power iteration.
 OVERSAMPLING = 10
 
 
@@ -33,7 +33,7 @@ def coordinates(
     """Unit rows of the documents in the space of the ``rank`` leading singular vectors of their directions.
 
     ``directions`` has the value of every cell (see `spherical.tfidf_directions`). A document without direction is a row
-    of zeros. Where the corpus has no more words or documents than that, the rank is theirs.
+    of zeros. The rank is at most the number of words and of documents.
     """
     columns = directions, documents.split(None) if weights is None else weights
     limit = min(documents.n_documents, documents.n_words)
@@ -50,7 +50,7 @@ def _orthonormal(columns: Array) -> Array:
     """An orthonormal basis of the space of these columns.
 
     By the eigenvectors of their products, which costs as little as a product; LAPACK's factorisation of a tall matrix
-    would run on threads that nobody asked for.
+    would use its own threads.
     """
     values, vectors = _leading(dense.outer(columns, columns))
     return dense.product(columns, vectors / np.sqrt(values))

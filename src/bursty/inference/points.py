@@ -1,7 +1,7 @@
 """Spherical k-means of dense points that stay with their chunks.
 
-Several runs from k-means++ on a sample of the documents, in this process; the run of greatest mean cosine goes on over
-all documents. Where the sample is the corpus, that is the best of several runs.
+Several runs start from k-means++ on a sample of the documents, in this process; the one with the largest mean cosine
+continues on all documents. If the sample is the whole corpus, the result is the best of several runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bursty.kernels import points as dense
 
 Array = np.ndarray[Any, Any]
 
-#: Documents that runs are compared on, at most; and for each cluster, at least.
+#: Maximum number of documents on which runs are compared, and minimum number per cluster.
 SAMPLE = 10_000
 SAMPLE_PER_CLUSTER = 20
 MAX_ITER = 50
@@ -25,7 +25,7 @@ MAX_ITER = 50
 
 @dataclass(frozen=True)
 class _Step(Statistics):
-    """What a step adds up: points of each cluster (K x R), cosines with the centres, documents that moved."""
+    """Sums of a step: points of each cluster (K x R), cosines with the centres, documents that moved."""
 
     sums: Array
     cosine: float
@@ -58,7 +58,7 @@ def kmeans(
 def _sample(
     documents: Documents, points: Column, weights: Column, size: int, rng: np.random.Generator
 ) -> tuple[Array, Array | None]:
-    """Points (and weights) of a random sample of the documents, in this process; of all, where they are few."""
+    """Points (and weights) of a random sample of the documents, in this process; all of them if they are few."""
     if documents.n_documents <= size:
         return documents.gather(points), None if weights[0] is None else documents.gather(weights)
     chosen = np.sort(rng.choice(documents.n_documents, size=size, replace=False))
@@ -90,7 +90,7 @@ def _run(
 
 
 def _far_apart(points: Array, weights: Array | None, n_clusters: int, rng: np.random.Generator) -> Array:
-    """Points drawn one by one, with chances in proportion to their squared distance from those drawn before."""
+    """Points drawn one by one, with probability proportional to their squared distance from the previous ones."""
     centres = np.empty((points.shape[1], n_clusters))
     distances = np.full(len(points), 2.0)
     for k in range(n_clusters):
@@ -120,6 +120,6 @@ def _assign(points: Array, last: Array, weights: Array | None, centres: Array) -
 
 
 def _means(sums: Array, centres: Array) -> Array:
-    """Mean directions; a cluster without any keeps its centre."""
+    """Mean directions; an empty cluster keeps its centre."""
     norms = np.sqrt((sums**2).sum(axis=1))
     return np.where(norms > 0, (sums / np.where(norms > 0, norms, 1.0)[:, None]).T, centres)

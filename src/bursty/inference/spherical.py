@@ -42,7 +42,7 @@ def _roots(chunk: Chunk) -> Array:
 
 
 def _directions(chunk: Chunk, idf: Array) -> Array:
-    # Numbers below 1, which are not counts, stand for themselves.
+    # Numbers below 1, which are not counts, are used unchanged.
     sublinear = np.where(chunk.values >= 1, 1.0 + np.log(chunk.values), chunk.values)
     values = sublinear * idf[chunk.indices]
     rows = np.repeat(np.arange(chunk.n_documents), np.diff(chunk.indptr))
@@ -52,7 +52,7 @@ def _directions(chunk: Chunk, idf: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Step(Statistics):
-    """What a step of k-means adds up: directions of each cluster, cosines with the centres, documents that moved."""
+    """Sums of a step of k-means: directions of each cluster, cosines with the centres, documents that moved."""
 
     sums: Array
     cosine: float
@@ -101,8 +101,8 @@ def _nearest(
 def _far_apart(
     documents: Documents, directions: Column, n_clusters: int, rng: np.random.Generator, weights: Column
 ) -> Array:
-    """Documents drawn one by one, with chances in proportion to their squared distance from those drawn before (times
-    their weight)."""
+    """Documents drawn one by one, with probability proportional to their squared distance from the previous ones
+    (times their weight)."""
     ends = np.cumsum([size.documents for size in documents.sizes])
     distances = documents.keep(_farthest)
     if weights[0] is None:

@@ -1,4 +1,4 @@
-"""Where EM starts: k-means in a space that suits the data, a perturbed one-component fit, or given responsibilities.
+"""Starts of EM: k-means in a space that suits the data, a perturbed one-component fit, or given responsibilities.
 
 Each start is a function ``(problem, rng) -> State``. A new one is one function and one line in `STARTS`.
 """
@@ -20,27 +20,27 @@ from bursty.inference.spherical import hellinger_directions, spherical_kmeans, t
 
 Array = np.ndarray[Any, Any]
 
-#: k-means is run ten times, on large corpora less often (about this number of non-zeros times components in all, but at
-#: least twice); the run whose documents lie nearest their centres is kept.
+#: k-means is run ten times, or less often on large corpora (about this number of non-zeros times components in total,
+#: but at least twice); the run whose documents are nearest to their centres is kept.
 KMEANS_RUNS = 10
 KMEANS_WORK = 1e8
-#: Runs of k-means in the space of a start, and the dimensions of that space (more where there are more clusters). With
-#: hundreds of clusters there are fewer runs (this number of points x dimensions x clusters per step of all).
+#: Number of runs of k-means in the space of a start, and of dimensions of that space (more for many clusters). With
+#: hundreds of clusters there are fewer runs (this number of points x dimensions x clusters per step in total).
 SPACE_RUNS = 30
 LEAST_RUNS = 5
 SPACE_WORK = 1e9
 SPACE_RANK = 50
-#: Where there are several starts: short runs of EM that each is the best of, and their steps. On large corpora
-#: there are fewer of them (about this number of non-zeros times components in all).
+#: With several starts, each is the best of this number of short runs of EM, of this number of steps. On large corpora
+#: there are fewer (about this number of non-zeros times components in total).
 SHORT_RUNS = 20
 SHORT_STEPS = 10
 SHORT_WORK = 1e8
-#: A document's own cluster gets this much of it at the start, all components share the rest.
+#: Responsibility of a document's own cluster at the start; all components share the rest.
 CONFIDENCE = 0.9
 
 
 def perturb(problem: Problem, rng: np.random.Generator) -> State:
-    """One component for all documents, copied with a little noise: [Elkan2006] section 4."""
+    """Copies of the one-component fit with a little noise: [Elkan2006] section 4."""
     stats = problem.statistics(Assignment.single(np.ones(problem.documents.n_documents)))
     one = problem.documents.run_locally(problem.family.update, stats)
     params = problem.family.perturb(one, problem.n_components, problem.perturbation, rng)
@@ -63,20 +63,20 @@ def in_tfidf_space(problem: Problem, rng: np.random.Generator) -> State:
 
 
 def in_hellinger_space(problem: Problem, rng: np.random.Generator) -> State:
-    """The same with square roots of proportions: for tables with few columns, many of them filled."""
+    """The same with square roots of proportions, for dense tables with few columns."""
     return _in_space(problem, "hellinger", rng)
 
 
 def in_own_space(problem: Problem, rng: np.random.Generator) -> State:
-    """The best of several runs of spherical k-means of the rows as they are, softened: for dense real vectors."""
+    """The best of several runs of spherical k-means on the rows themselves, softened: for dense real vectors."""
     return _in_space(problem, "directions", rng)
 
 
 def _in_space(problem: Problem, kind: str, rng: np.random.Generator) -> State:
     """From the best of many runs of k-means.
 
-    Several starts must differ: each is the best of a few single runs, half of which end after one step, by the
-    likelihood after a short EM (Biernacki, Celeux and Govaert 2003).
+    Several starts must differ: each is the best of a few single runs, half of which end after one step, as measured by
+    the likelihood after a short EM (Biernacki, Celeux and Govaert 2003).
     """
     if problem.n_starts == 1:
         documents, n_components = problem.documents, problem.n_components
@@ -100,7 +100,7 @@ def _from_kmeans(problem: Problem, kind: str, rng: np.random.Generator, n_runs: 
     if kind not in problem.spaces:
         tfidf = kind == "tfidf"
         directions = tfidf_directions(documents, problem.sample_weight) if tfidf else hellinger_directions(documents)
-        # The space is the same for all starts, and for a fit that goes on from a checkpoint.
+        # The space is the same for all starts, and for a fit that resumes from a checkpoint.
         rank, rng_of_space = max(SPACE_RANK, n_components), np.random.default_rng(0)
         problem.spaces[kind] = lsa.coordinates(documents, directions, rank, rng_of_space, problem.weights)
     where, sizes = problem.spaces[kind], (n_runs, n_steps)
@@ -120,7 +120,7 @@ def _short_run(problem: Problem, state: State) -> tuple[float, State]:
 
 
 def _softened(problem: Problem, labels: Column) -> State:
-    """The M step of responsibilities that trust a labelling, but not fully."""
+    """The M step for responsibilities that follow a labelling, but not with certainty."""
     documents, n_components = problem.documents, problem.n_components
     shared = {"family": problem.family, "n_components": n_components}
     softened = documents.sum(_summarize_softened, labels, problem.weights, **shared)
@@ -137,9 +137,9 @@ STARTS: dict[str, Callable[[Problem, np.random.Generator], State]] = {
 
 
 def labelled(problem: Problem, labels: Array, rng: np.random.Generator) -> State:
-    """Components begin at their labelled documents, over a background of all others as heavy as these.
+    """Start components from their labelled documents, plus a background of all others with the same total weight.
 
-    The background is spread unevenly, so that components without a label differ too.
+    The background is spread unevenly, so that components without labels differ, too.
     """
     resp = rng.dirichlet(np.full(problem.n_components, 5.0), size=len(labels))
     known = np.flatnonzero(labels >= 0)
@@ -152,7 +152,7 @@ def labelled(problem: Problem, labels: Array, rng: np.random.Generator) -> State
 
 
 def from_responsibilities(problem: Problem, resp: Array) -> State:
-    """The M step of given responsibilities."""
+    """The M step for given responsibilities."""
     return _begin(problem, problem.statistics(resp), weighted(resp, problem.sample_weight).sum(axis=0))
 
 
@@ -177,7 +177,7 @@ def _summarize_softened(
 
 
 def soften(labels: Array, n_components: int) -> Array:
-    """Responsibilities that trust a labelling, but not fully."""
+    """Responsibilities that follow a labelling, but not with certainty."""
     resp = np.full((len(labels), n_components), (1.0 - CONFIDENCE) / n_components)
     resp[np.arange(len(labels)), labels] += CONFIDENCE
     return resp

@@ -1,4 +1,4 @@
-"""Reading clusters: what they are about, how large and how sure they are, which documents are at their core."""
+"""Interpretation of clusters: their words, sizes, confidence and most central documents."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def check_members(model: ClusterReading, sizes: dict[str, int]) -> None:
 
 
 class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEstimator):
-    """Methods of a fitted clustering that tell a person what it found.
+    """Methods for the interpretation of a fitted clustering.
 
-    What it says of the documents of the fit is kept, so that they need not be scored again.
+    Results for the documents of the fit are kept, so that they are not computed again.
 
     Attributes
     ----------
@@ -226,7 +226,7 @@ def known_labels(y: Any, n_documents: int) -> tuple[Array, Array] | None:
         return None
     values = np.asarray(y)
     if values.shape != (n_documents,):
-        raise ValueError(f"y has shape {values.shape} for {n_documents} documents: give one label a document")
+        raise ValueError(f"y has shape {values.shape} for {n_documents} documents: give one label per document")
     if values.dtype.kind not in "iu" or np.all(values == -1):
         return None
     classes = np.unique(values[values != -1])

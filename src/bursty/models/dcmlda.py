@@ -1,6 +1,6 @@
 """DCMLDA: topics whose words come in bursts ([Doyle2009]).
 
-The model is told in `bursty.samplers.dcmlda`, its fitting in `bursty.inference.topics.dcmlda`.
+`bursty.samplers.dcmlda` describes the model, and `bursty.inference.topics.dcmlda` how it is fitted.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class DCMLDA(TopicModel):
     ----------
     (number of topics)
     alpha : float or array of shape (n_components,), optional
-        Weights of the topics; where they are learned, what to start from.
+        Weights of the topics; if they are learned, these are the initial values.
     beta : float, array of shape (n_words,) or (n_components, n_words), optional
-        Weights of the words in each topic; where they are learned, what to start from.
+        Weights of the words in each topic; if they are learned, these are the initial values.
     learn_hyperparameters : bool, optional
         True, the default: learn alpha and beta by Monte Carlo EM. The topics of this model are its beta, so without
         learning, beta has to be given.
@@ -67,9 +67,9 @@ class DCMLDA(TopicModel):
 
     Notes
     -----
-    Each topic gives a share of its ``s_`` to words that it has not had, more to those that many topics have: every one
-    of its words gives up the part of a draw that words lose when they are met again (Kneser and Ney 1995). A topic that
-    loses all its tokens keeps its last ``beta_`` and a small ``alpha_``.
+    Each topic gives a share of its ``s_`` to words that are new to it, and more to those that many topics have, by
+    absolute discounting (Kneser and Ney 1995). A topic that loses all its tokens keeps its last ``beta_`` and a small
+    ``alpha_``.
 
     Examples
     --------
@@ -140,12 +140,12 @@ class DCMLDA(TopicModel):
         return check_prior(self.prior)
 
     def _start(self, chains: mcem.Chains) -> dcmlda.Hyperparameters:
-        """As given; else even topics, and betas around the DCM of the whole corpus."""
+        """The given values, or equal topics and the betas of a start by LDA."""
         n_topics, n_words = chains.n_topics, chains.documents.n_words
         if n_topics * n_words >= _MAX_PAIRS:
             raise ValueError(
-                f"{n_topics} topics x {n_words} words are more than the {_MAX_PAIRS:,} pairs there can be: take fewer "
-                "topics, or leave rare words out"
+                f"{n_topics} topics x {n_words} words are more than {_MAX_PAIRS:,} pairs: lower "
+                "n_components, or leave out rare words"
             )
         alpha = 1.0 if self.alpha is None else self.alpha
         alpha = check_hyperparameter("alpha", alpha, ((n_topics,),))

@@ -31,13 +31,14 @@ class LDA(TopicModel):
     ----------
     (number of topics)
     alpha : float or array of shape (n_components,), optional
-        Prior weights of the topics in a document; 50 / K by default (Griffiths and Steyvers 2004). Where they are
-        learned, what to start from.
+        Prior weights of the topics in a document; 50 / K by default (Griffiths and Steyvers 2004). If they
+        are learned, these are the initial values.
     beta : float or array of shape (n_words,), optional
-        Prior weights of the words in a topic; 0.01 by default. Where they are learned, what to start from.
+        Prior weights of the words in a topic; 0.01 by default. If they are learned, these are the
+        initial values.
     learn_hyperparameters : {"symmetric", True, False}, optional
         "symmetric", the default: learn one number for alpha and one for beta. True: learn an alpha for each topic and a
-        beta for each word. False: keep them as they are.
+        beta for each word. False: keep them fixed.
     (shared parameters)
 
     Attributes
@@ -100,7 +101,7 @@ class LDA(TopicModel):
     def _method(self) -> Method:
         return Method(self._learn[self.learn_hyperparameters])
 
-    def _method_as_it_is(self) -> Method:
+    def _method_for_new_documents(self) -> Method:
         return replace(self._method(), phi=np.ascontiguousarray(self.components_.T, dtype=np.float32))
 
     def _start(self, chains: mcem.Chains) -> lda.Hyperparameters:

@@ -1,9 +1,9 @@
-"""Clustering with mixtures of any family: each document was made by one of K components.
+"""Clustering with mixtures of any family: each document comes from one of K components.
 
     log p(x) = log sum_k mu_k p(x | component k)
 
 fitted by EM (`bursty.inference.em`) from one of the starts of `bursty.inference.starts`.
-`bursty.models.mixture_settings` says what is chosen by looking at the data.
+`bursty.models.mixture_settings` has the settings that depend on the data.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ class Mixture(MixturePrediction, ClusterReading):
         Start of EM. "lsa": the best of 30 runs of spherical k-means in the space of the leading singular vectors of
         tf-idf. "hellinger": the same for square roots of proportions, for tables with few columns. "auto" is
         "hellinger" where more than 15% of the cells are filled, else "lsa". "kmeans": spherical k-means on tf-idf.
-        "directions": k-means of the rows as they are, for real vectors such as embeddings (of the family
+        "directions": k-means of the rows themselves, for real vectors such as embeddings (of the family
         "vonmisesfisher"). "perturb": the one-component fit with noise (Elkan 2006). Or responsibilities, of shape
         (n_documents, n_components).
     temperatures : sequence of float, default (1,)
         Phases of deterministic annealing; each divides the log-likelihoods. (25, 5, 1) in Elkan (2006).
     tempering : {"auto", "distinct", None}, default "auto"
         "distinct": divide the log-likelihood of each document by the root of the number of its distinct words, so that
-        long documents are not certain of their cluster at once. None: the posterior of the model as it is. "auto" is
+        long documents are not certain of their cluster at once. None: the posterior of the model itself. "auto" is
         None where more than 15% of the cells are filled, else "distinct".
     prior : {"auto", "shared", None} or prior, default "auto"
         "shared": all components have the s (or kappa) of the whole corpus, and their proportions are shrunk towards its
@@ -98,7 +98,7 @@ class Mixture(MixturePrediction, ClusterReading):
     perturbation : float, default 0.05
         Standard deviation of the log-normal noise of ``init="perturb"``.
     n_init : int, default 1
-        Number of starts; the run of greatest likelihood is kept. More than one makes sense for maximum likelihood
+        Number of starts; the run with the largest likelihood is kept. More than one makes sense for maximum likelihood
         (``prior=None, tempering=None``).
     max_iter : int, default 500
         Maximum number of iterations at each temperature.
@@ -110,8 +110,8 @@ class Mixture(MixturePrediction, ClusterReading):
         the log-likelihood (1e-5; 1e-6 with ``init="perturb"``). "auto" is "moved" with tempering and "likelihood"
         without.
     restart : bool, default True
-        An annealed run that ends with empty clusters starts again at the next lower temperature; the result of greatest
-        likelihood is kept.
+        An annealed run that ends with empty clusters is restarted at the next lower temperature; the result with the
+        largest likelihood is kept.
     smoothing : float, default 0.01
         Words that the corpus never had get this times the smallest parameter; without a prior each component also takes
         in this share of its weight from the whole corpus. So documents not seen in fitting have a finite likelihood.
@@ -120,8 +120,8 @@ class Mixture(MixturePrediction, ClusterReading):
     random_state : int, Generator or RandomState, optional
         The same seed gives the same bits, whatever the number of threads.
     checkpoint : str, path or Checkpoint, optional
-        A file that is written as the fit goes on. A fit that finds it there, of the same documents and parameters,
-        goes on from it to the same bits; it is removed when the fit is done.
+        File to which the state of the fit is written regularly. A fit of the same documents with the same parameters
+        resumes from it, to the same bits; it is removed at the end of the fit.
     engine : {"local", "dask"}, Dask client or Engine
         Execution engine.
     n_jobs : int, optional
@@ -247,7 +247,7 @@ class Mixture(MixturePrediction, ClusterReading):
             of their label, and EM starts from them unless ``init`` is an array). A y without any -1 is ignored, as
             clustering does.
         sample_weight : array-like of shape (n_documents,), optional
-            Number of times each document counts; need not be whole. Documents of weight 0 get a label all the same.
+            Weights of the documents; a document of weight 0 still gets a label.
         """
         settings.check(self)
         documents = self._place_to_fit(X, "there is nothing to cluster")
@@ -266,7 +266,7 @@ class Mixture(MixturePrediction, ClusterReading):
         outcome = self._run(problem, labels, rng, settings.schedule(self, problem.tempering), writer)
         best = outcome.best
         if outcome.interrupted:
-            warn_interrupted(len(best.trace), "Set warm_start=True and call fit again to go on")
+            warn_interrupted(len(best.trace), "Set warm_start=True and call fit again to continue")
         elif not best.converged:
             warnings.warn(
                 f"EM did not converge within {self.max_iter} iterations at every temperature: "
@@ -288,7 +288,7 @@ class Mixture(MixturePrediction, ClusterReading):
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Find the clusters and give each document's."""
+        """Fit the mixture and return the cluster of each document."""
         return self.fit(X, y, sample_weight).labels_
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

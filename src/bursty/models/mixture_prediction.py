@@ -1,4 +1,4 @@
-"""What a fitted mixture says of documents: their components, their likelihood; and documents that it draws."""
+"""Prediction with fitted mixtures: components and likelihoods of documents, and samples."""
 
 from __future__ import annotations
 
@@ -50,29 +50,29 @@ class MixturePrediction:
         normalized : bool, default False
             Divide each component's probabilities by their exact sum (EDCM only; the others sum to one).
         coefficient : bool, default False
-            Without it, the probability of one sequence of words; with it, of the counts: the multinomial coefficient
-            times as much.
+            If False, the probability of one sequence of words; if True, that of the counts, which is larger by the
+            multinomial coefficient.
         """
         documents, family = self._place(X), self._family
         if normalized:
             if family.is_normalised:
-                raise ValueError(f"normalized=True is for EDCM components; {family.title} is normalised as it is")
+                raise ValueError(f"normalized=True is for EDCM components; {family.title} is already normalised")
             family = family.normalised()
         log_prob = self._posterior(documents, family, tempering=False)[1]
         return log_prob + documents.collect(log_coefficient) if coefficient else log_prob
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-likelihood of a document."""
+        """Mean log-likelihood of the documents. Higher is better."""
         return float(np.mean(self.score_samples(X)))
 
     def perplexity(self, X: Any, *, normalized: bool = False) -> float:
-        """``exp(-sum_d log p(x_d) / sum_d n_d)``; lower is better. A density has none."""
+        """Perplexity per word, ``exp(-sum_d log p(x_d) / sum_d n_d)``. Lower is better; densities have none."""
         documents = self._place(X)
         check_perplexity(self._family, "a mixture")
         return self._perplexity(documents, self.score_samples(documents, normalized=normalized))
 
     def sample(self, lengths: Any, random_state: Any = None) -> tuple[Any, Array]:
-        """Draw a document of each of these lengths, and the component that made it."""
+        """Draw one document of each length, and return them with their components."""
         check_is_fitted(self)
         rng, family = generator(random_state), self._family
         sizes = check_lengths(lengths)

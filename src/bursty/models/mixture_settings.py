@@ -1,4 +1,4 @@
-"""The settings of a mixture: checked before any work is done; where they are "auto", chosen by looking at the data."""
+"""The settings of a mixture: checked before any work is done, and chosen from the data if they are "auto"."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PAPERS: dict[str, dict[str, Any]] = {
     }
 }
 
-#: The usual tolerance of each stopping rule.
+#: Default tolerance of each stopping rule.
 TOLERANCES = {"moved": 0.002, "likelihood": 1e-6, "relative": 1e-5}
 #: Tables with a larger share of filled cells are not text.
 DENSE = 0.15
@@ -43,7 +43,7 @@ LITTLE = 0.5
 
 
 def check(mixture: Any) -> None:
-    """Refuse what makes no sense."""
+    """Raise if a parameter is not valid."""
     if not is_auto(mixture.family):
         get_family(mixture.family)
     Checkpoint.of(mixture.checkpoint)
@@ -51,7 +51,7 @@ def check(mixture: Any) -> None:
     check_number("shrinkage", mixture.shrinkage)
     check_number("perturbation", mixture.perturbation, positive=True)
     if isinstance(mixture.n_components, str) and mixture.n_components != "auto":
-        raise ValueError(f'n_components must be a whole number above 0 or "auto", not {mixture.n_components!r}')
+        raise ValueError(f'n_components must be a positive integer or "auto", not {mixture.n_components!r}')
     for name in ("n_init", "max_iter", *([] if mixture.n_components == "auto" else ["n_components"])):
         check_whole(name, getattr(mixture, name))
     _among("init", mixture.init, ("auto", *STARTS), "an array")
@@ -73,7 +73,7 @@ def _among(name: str, value: Any, names: tuple[str, ...], otherwise: str = "") -
 
 
 def schedule(mixture: Any, tempered: bool) -> Schedule:
-    """Temperatures, and when to stop at each."""
+    """Temperatures and stopping rule."""
     values = np.atleast_1d(np.asarray(mixture.temperatures, dtype=np.float64))
     if values.ndim != 1 or len(values) == 0 or not np.all(values > 0):
         raise ValueError(f"temperatures must be positive numbers, such as (25, 5, 1), not {mixture.temperatures!r}")
@@ -88,13 +88,13 @@ def _rule(mixture: Any, tempered: bool) -> Rule:
     if mixture.tol is None and name == "relative" and isinstance(mixture.init, str) and mixture.init == "perturb":
         tol = 1e-6  # the first steps away from the one-component fit are small
     if not isinstance(tol, int | float | np.number) or isinstance(tol, bool) or not tol >= 0:
-        raise ValueError(f"tol must be a number, zero or more, or None, not {tol!r}")
+        raise ValueError(f"tol must be a non-negative number or None, not {tol!r}")
     rules: dict[str, Any] = {"moved": Moved, "likelihood": ChangePerDocument, "relative": RelativeChange}
     return rules[name](float(tol))
 
 
 def is_auto(value: Any) -> bool:
-    """Whether the data are to say."""
+    """Whether a setting depends on the data."""
     return isinstance(value, str) and value == "auto"
 
 
@@ -104,7 +104,7 @@ def is_dense(documents: Documents) -> bool:
 
 
 def choose(value: Any, documents: Documents, text: Any, dense: Any) -> Any:
-    """A setting as it is, or what "auto" means for these documents."""
+    """The setting, or what "auto" means for these documents."""
     if not is_auto(value):
         return value
     return dense if is_dense(documents) else text
@@ -126,8 +126,8 @@ def _has_negative(chunk: Chunk) -> bool:
 def choose_family(family: Any, documents: Documents) -> Any:
     """What ``family="auto"`` means for these documents: the EDCM where it loses little, else the DCM.
 
-    The EDCM neglects that a word which is common in the urn costs more to repeat than one that is rare. One DCM for all
-    documents tells how much likelihood that takes away; where most columns are filled it is nearly all there is.
+    The EDCM neglects that the probability of a repeat depends on the word. One DCM for all documents shows how much
+    likelihood that costs; if most columns are filled, it is nearly all of it.
     """
     if not is_auto(family):
         return family
@@ -144,7 +144,7 @@ def choose_family(family: Any, documents: Documents) -> Any:
 
 
 def check_responsibilities(init: Any, shape: tuple[int, int]) -> Array:
-    """Responsibilities that were given as a start, each row with sum 1."""
+    """Check responsibilities that were given as a start, and scale rows to sum 1."""
     resp = np.asarray(init, dtype=np.float64)
     if resp.shape != shape or not np.all(np.isfinite(resp)) or np.any(resp < 0) or np.any(resp.sum(axis=1) <= 0):
         raise ValueError(

@@ -116,7 +116,7 @@ def _numbers(ks: Sequence[int] | None, n_documents: int) -> Array:
         return np.array([k for k in DEFAULT_KS if k <= max(1, n_documents // 2)])
     numbers = np.unique(np.asarray(ks))
     if len(numbers) == 0 or numbers.dtype.kind not in "iu" or numbers[0] < 1 or numbers[-1] > n_documents:
-        raise ValueError(f"ks must be whole numbers from 1 to the number of documents ({n_documents}), not {ks!r}")
+        raise ValueError(f"ks must be integers from 1 to the number of documents ({n_documents}), not {ks!r}")
     return numbers
 
 
@@ -124,7 +124,7 @@ def _numbers(ks: Sequence[int] | None, n_documents: int) -> Array:
 
 
 def _by_held_out(mixture: Any, documents: Documents, weights: Array, numbers: Array, cv: int) -> Selection:
-    # Where the curve begins must not depend on what the user asked for: one component is always among those compared.
+    # The start of the curve must not depend on ``ks``: one component is always compared.
     every = numbers if numbers[0] == 1 else np.append(1, numbers)
     results = [_held_out(mixture, documents, weights, int(k), cv) for k in every]
     table, stability = np.array([result[0] for result in results]), np.array([result[1] for result in results])

@@ -33,7 +33,7 @@ from bursty.validation import warn_empty
 
 Array = np.ndarray[Any, Any]
 
-# What the docstrings of both models say alike, under the name that stands for it there.
+# Parts of docstrings that both models share, under their placeholders.
 _SHARED = {
     "(number of topics)": """
         n_components : int or "auto", default 10
@@ -42,29 +42,28 @@ _SHARED = {
         """,
     "(shared parameters)": """
         n_iter : int, default 200
-            Iterations of Monte Carlo EM, at most.
+            Maximum number of iterations of Monte Carlo EM.
         n_sweeps : int, default 5
-            Gibbs sweeps in each iteration, the last of which is the sample that alpha and beta are learned from.
+            Number of Gibbs sweeps per iteration; alpha and beta are learned from the last one.
         burn_in : int, default 20
-            Sweeps before alpha and beta are learned for the first time.
+            Number of sweeps before alpha and beta are learned for the first time.
         n_samples : int, default 10
-            Sweeps at the end, whose mean gives ``doc_topic_`` and the topics.
+            Number of sweeps at the end that are averaged for ``doc_topic_`` and the topics.
         tol : float, default 1e-3
-            The fit ends when the log-likelihood per word, averaged over ten iterations, grows by less than this in
-            relative terms. 0 runs all of ``n_iter``.
+            Relative tolerance on the log-likelihood per word, averaged over ten iterations. 0 runs all iterations.
         n_init : int, default 1
             Number of random starts; the fit with the largest log-likelihood is kept.
         warm_start : bool, default False
-            Go on from where the last fit ended.
+            Continue from the result of the last fit.
         random_state : int, Generator or RandomState, optional
             The same seed gives the same bits, whatever the number of threads.
         checkpoint : str, path or Checkpoint, optional
-            A file that is written as the fit goes on. A fit that finds it there, of the same documents and parameters,
-            goes on from it to the same bits; it is removed when the fit is done.
+            File to which the state of the fit is written regularly. A fit of the same documents with the same
+            parameters resumes from it, to the same bits; it is removed at the end of the fit.
         engine : {"local", "dask", "cuda"}, Dask client or Engine
-            Where chunks of documents run.
+            Execution engine.
         n_jobs : int, optional
-            Threads; None means all cores.
+            Number of threads; None means all cores.
         verbose : int, default 0
             Show progress.
         """,
@@ -72,11 +71,11 @@ _SHARED = {
         doc_topic_ : ndarray of shape (n_documents, n_components)
             Topic mixtures of the documents of the fit (or of the last `partial_fit`); rows sum to one.
         trace_ : dict of arrays
-            Of the fit: iteration, sweep, log_likelihood (of words and topics, per word) and tokens_per_second.
+            History of the fit: iteration, sweep, log_likelihood (of words and topics, per word) and tokens_per_second.
         n_iter_ : int
-            Iterations.
+            Number of iterations.
         converged_ : bool
-            Whether the log-likelihood had stopped growing.
+            Whether the stopping rule ended the fit, not ``n_iter``.
         selection_ : Selection
             With ``n_components="auto"``, the numbers of topics that were tried and their scores.
         """,
@@ -86,7 +85,7 @@ M = TypeVar("M", bound="TopicModel")
 
 
 def documented(model: type[M]) -> type[M]:
-    """Put what both models share into the docstring of one."""
+    """Insert the shared parts into the docstring of a model."""
     text = inspect.cleandoc(model.__doc__ or "")
     for name, shared in _SHARED.items():
         text = text.replace(name, inspect.cleandoc(shared))
@@ -169,7 +168,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
         Notes
         -----
-        Interrupted with Ctrl-C, it keeps the state it has reached and says how to go on.
+        If it is interrupted by Ctrl-C, it keeps its current state, and a warning says how to continue.
         """
         schedule = self._check_parameters()
         documents = self._place_to_fit(X, "there are no words to find topics in")
@@ -190,7 +189,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._topics = np.argsort(order).astype(self._topics.dtype)[self._topics]
         self._stream, self._fitted_on = Stream.begin(result.stats, documents.n_documents).pack(), documents.fingerprint
         if result.interrupted:
-            warn_interrupted(self.n_iter_, "Set warm_start=True and call fit again to go on")
+            warn_interrupted(self.n_iter_, "Set warm_start=True and call fit again to continue")
         elif not self.converged_ and self.tol > 0:
             warnings.warn(
                 f"the log-likelihood was still growing after {self.n_iter_} iterations: raise n_iter or tol, "
@@ -203,10 +202,10 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from a chunk of a stream.
 
-        The first call fits its documents as `fit` does, so give it enough of them. The following ones sweep theirs with
-        the topics as they are (``burn_in`` and then ``n_samples`` sweeps), mix the mean statistics of these into those
-        of the stream, with a step that decays as (t + 2)^-0.6, and learn alpha, beta and the topics from them once.
-        What is kept is as large as the topics, however long the stream is.
+        The first call fits its documents like `fit`, so give it enough of them. Each of the following calls sweeps its
+        documents with the current topics (``burn_in`` and then ``n_samples`` sweeps), mixes their mean statistics into
+        those of the stream, with a step size that decays as (t + 2)^-0.6, and updates alpha, beta and the topics once.
+        Memory does not grow with the length of the stream.
 
         Parameters
         ----------
@@ -218,16 +217,16 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         schedule = self._check_parameters()
         if self.n_components not in ("auto", len(self.alpha_)):
             raise ValueError(
-                f"n_components is {self.n_components}, and the topics so far are {len(self.alpha_)}: "
-                "their number cannot change on the way; call fit to start afresh"
+                f"n_components is {self.n_components}, but there are {len(self.alpha_)} topics so far: "
+                "their number cannot change during a stream; call fit to start again"
             )
         documents = self._place(X)
         warn_empty(documents.n_empty)
         chains = mcem.Chains.start(documents, len(self.alpha_), self._seed, self._number)
-        as_they_are, method = self._method_as_it_is(), self._method()
+        fixed, method = self._method_for_new_documents(), self._method()
         if schedule.burn_in:
-            as_they_are.sweeps(chains, self._params, schedule.burn_in)
-        stats, doc_topic = mcem.average(chains, as_they_are, self._params, schedule.n_samples)
+            fixed.sweeps(chains, self._params, schedule.burn_in)
+        stats, doc_topic = mcem.average(chains, fixed, self._params, schedule.n_samples)
         stream = Stream.unpack(self._statistics, self._stream).mix(stats, documents.n_documents)
         stats = method.of_stream(stream.mean, stream.n_documents)
         self._finish(chains, documents.run_locally(method.conclude, stats, self._params), stats, doc_topic)
@@ -255,13 +254,13 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _check_parameters(self) -> mcem.Schedule:
         if isinstance(self.n_components, str) and self.n_components != "auto":
-            raise ValueError(f'n_components must be a whole number above 0 or "auto", not {self.n_components!r}')
+            raise ValueError(f'n_components must be a positive integer or "auto", not {self.n_components!r}')
         for name, least in self._least.items():
             if name != "n_components" or self.n_components != "auto":
                 check_whole(name, getattr(self, name), least)
         Checkpoint.of(self.checkpoint)
         if self.n_components != "auto" and int(self.n_components) > MAX_TOPICS:
-            raise ValueError(f"n_components is {self.n_components}, above the most topics there can be, {MAX_TOPICS}")
+            raise ValueError(f"n_components is {self.n_components}, but there can be at most {MAX_TOPICS} topics")
         for name in ("alpha", "beta") if self.n_components == "auto" else ():
             if np.ndim(getattr(self, name)) == (1 if name == "alpha" else 2):
                 raise ValueError(f'{name} has a value for each topic, but n_components="auto": give one number')
@@ -274,7 +273,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return mcem.Schedule(rule=MeanGain(float(self.tol)), **args)
 
     def _choose_n_topics(self, documents: Documents) -> int:
-        """As given, or by `select_topics`; a warm start has the number it had."""
+        """The given number, that of the last fit for a warm start, or the choice of `select_topics`."""
         if self.n_components == "auto" and not self._continues():
             seed = int(generator(self.random_state).integers(2**31))
             self.selection_: Selection = select_topics(self, documents, seed)
@@ -287,13 +286,13 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             )
         if n_topics * documents.n_words > MAX_PAIRS:
             raise ValueError(
-                f"{n_topics} topics of {documents.n_words} words are above the {MAX_PAIRS:,} pairs of word "
-                "and topic there can be: lower n_components, or leave out rare words"
+                f"{n_topics} topics of {documents.n_words} words are more than {MAX_PAIRS:,} pairs of word "
+                "and topic: lower n_components, or leave out rare words"
             )
         return n_topics
 
-    def _method_as_it_is(self) -> mcem.Method[Any]:
-        """The sampler for new documents, to which the topics are given."""
+    def _method_for_new_documents(self) -> mcem.Method[Any]:
+        """The sampler for new documents, with the current topics."""
         return self._method()
 
     def _continues(self) -> bool:
@@ -308,7 +307,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _begin(
         self, documents: Documents, n_topics: int, schedule: mcem.Schedule, rng: np.random.Generator
     ) -> mcem.Run[Any]:
-        """Where a run starts: at random, or where the last fit ended."""
+        """Start a run: at random, or where the last fit ended."""
         if not self._continues():
             chains = mcem.Chains.start(documents, n_topics, int(rng.integers(2**62)))
             return mcem.Run(chains, self._start(chains), self._method(), schedule)
@@ -336,10 +335,10 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             return Runner(start, resume, writer, on_step).best_of(n_runs, generator(self.random_state))
 
     def _on_iteration(self, trace: Trace) -> None:
-        """For those who want to watch."""
+        """Called after every iteration, for subclasses that record more."""
 
     def _finish(self, chains: mcem.Chains, params: Any, stats: Any, doc_topic: Array) -> None:
-        """Keep what was learned, and what a warm start needs: not the documents."""
+        """Keep the results and what a warm start needs, without the documents."""
         self._topics, self._number, self._params = chains.gather(), chains.number, params
         self.doc_topic_ = doc_topic
         self._set_topics(params, stats)

@@ -69,7 +69,7 @@ class TopicInference(CountEstimator):
     def transform(self, X: Any) -> Array:
         """Topic mixture of each document: rows sum to one.
 
-        The posterior mean, from a few short chains of Gibbs sweeps with the topics as they are. It depends on the
+        The posterior mean, from a few short chains of Gibbs sweeps given the fitted topics. It depends on the
         document (and the fit) only: not on its neighbours, their order or the number of threads. A document without
         words gets the prior, ``alpha_`` over its sum.
         """

@@ -170,7 +170,7 @@ _NOTES = (
     "of alpha and beta alone); the rows 'topics of the fit' take those of the fit, with which LDA does far better. "
     "'LDA with uniform beta' learns one number for alpha and one for beta, 'LDA with non-uniform beta' an alpha for "
     "each topic and a beta for each word. Left-to-right estimation is close to the truth for long documents. Standard "
-    "errors are those of folds, which differ for all models alike; the bars of the figure have that taken out. Topics "
+    "errors are those of folds, which are common to all models; the bars of the figure exclude that part. Topics "
     "at the ceiling of s (1e10, no repeats) are left out of the mean that gives the fitted LDA its beta."
 )
 

@@ -131,7 +131,7 @@ def class_words(run: Run, data: str) -> Values:
 
 
 def _best_confusions(results: Results) -> dict[str, list[Values]]:
-    """For the run of greatest likelihood: documents of each class in the largest cell of its row, and matched."""
+    """For the run with the largest likelihood: documents of each class in the largest cell of its row, and matched."""
     derived: dict[str, list[Values]] = {}
     if "classes" not in results:
         return derived

@@ -14,7 +14,7 @@ from bursty.papers.entry import Case, Claim, Entry, Results, Run, Values, share
 from bursty.papers.measures import load
 
 STAND_IN = (
-    "The industry sector collection of the paper (9,555 documents, 104 classes) could not be had. This is a stand-in "
+    "The industry sector collection of the paper (9,555 documents, 104 classes) is not available. This is a stand-in "
     "of 8,801 stemmed company pages in 12 broad classes: shapes and orders can be compared, values not."
 )
 FAMILIES = {"multinomial": Multinomial, "DCM": DCM}

@@ -18,7 +18,7 @@ NEWS = {"headers": False, "min_df": 2, "drop_most_common": 500}
 INDUSTRY = {"min_df": 2}
 NEWSGROUP = "sci.space"
 STAND_IN = (
-    "The industry sector collection of the report (104 classes) could not be had: the rows of that name use a stand-in "
+    "The industry sector collection of the report (104 classes) is not available: the rows of that name use a stand-in "
     "of 12 broad classes of stemmed pages, whose values cannot be compared, only the order of methods."
 )
 

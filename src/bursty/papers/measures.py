@@ -27,7 +27,7 @@ def load(name: str, **options: Any) -> Corpus:
     """A collection without its empty documents; the most recent ones are cached in memory."""
     if name not in datasets.names():
         raise datasets.DatasetUnavailable(
-            f"the corpus {name!r} (of Zhong and Ghosh 2005, once distributed with the program CLUTO) could not be had: "
+            f"the corpus {name!r} (of Zhong and Ghosh 2005, once distributed with the program CLUTO) is not available: "
             "bursty has no loader for it. Read your copy with bursty.read_corpus and cluster it with bursty.Mixture"
         )
     return datasets.load(name, **options).drop_empty()

@@ -1,9 +1,9 @@
-"""What topic models have in common when their parameters are learned: `TopicStatistics`, and alpha from them.
+"""Learning the parameters of topic models: `TopicStatistics`, and alpha.
 
-A word that a topic has lost would have parameter 0 there and could never come back, and a new document would be
-surprised by every word the topic has not had. So a share of every topic's parameters, `FLOOR` at least, goes to words
-that it has not had: in LDA evenly, in DCMLDA as `topics.dcmlda.learn_beta` says. A topic's alpha is at least `FLOOR` of
-the mean alpha; and a topic without any token keeps its last beta.
+A word that a topic has lost would have parameter 0 and could never return, and no new document could use it. Therefore
+at least a share `FLOOR` of the parameters of every topic goes to words that are new to it: evenly in LDA, by
+`topics.dcmlda.learn_beta` in DCMLDA. The alpha of a topic is at least `FLOOR` times the mean alpha, and a topic without
+tokens keeps its last beta.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from bursty.storage.schema import number, part
 
 Array = np.ndarray[Any, Any]
 
-# Least share of a topic's parameters that is spread over all words, so that an absent one may return.
+# Smallest share of a topic's parameters that is spread over all words, so that an absent word may return.
 FLOOR = 1e-3
-#: Levels of nothing, where nothing is learned from them.
+#: Empty levels, for methods that learn nothing from them.
 NO_LEVELS = Levels(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty((0, 1)), 0)
 
 
@@ -39,7 +39,7 @@ STORED: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class TopicStatistics(Statistics):
-    """What alpha is learned from: documents by (topic, tokens it has there), documents by length, log-likelihood."""
+    """Statistics for alpha: documents by (topic, number of its tokens), documents by length, and log-likelihood."""
 
     mixtures: Levels
     lengths: Levels
@@ -63,18 +63,18 @@ class TopicStatistics(Statistics):
 
 
 def mixture_levels(counts: Array) -> tuple[Levels, Levels]:
-    """What a DCM over the columns sees of these rows: rows by (column, value), rows by sum."""
+    """Statistics of a DCM over the columns: rows by (column, value), and rows by sum."""
     return item_levels(counts), length_levels(counts.sum(axis=1, keepdims=True))
 
 
 def learn_alpha(stats: TopicStatistics) -> Array:
-    """One weight a topic, of greatest likelihood, none below `FLOOR` of their mean."""
+    """Weights of the topics that maximise the likelihood, none below `FLOOR` times their mean."""
     alpha = maximise_alpha(stats.mixtures, stats.lengths)[:, 0]
     return np.maximum(alpha, FLOOR * alpha.mean())
 
 
 def symmetric(levels: Levels, lengths: Levels, start: Array) -> Array:
-    """The one weight a that all items share at greatest likelihood, as an array of the items' number m.
+    """The weight a that maximises the likelihood if all m items share it, repeated m times.
 
     The root of ``g(a) = m h(m a)``, the slopes of the items and of the lengths; with its sum m a between `S_MIN` and
     `S_MAX`, as for any DCM.

@@ -26,7 +26,7 @@ from bursty.storage.schema import part, storable
 
 Array = np.ndarray[Any, Any]
 
-# A chain starts from this number of sweeps of LDA with this beta.
+# A chain starts with this number of sweeps of LDA with this beta.
 _START_SWEEPS, _START_BETA = 20, 0.1
 #: Blocks of tokens are moved before one sweep in this number: a move takes as long as two to ten sweeps.
 MOVES = 20
@@ -35,7 +35,7 @@ MOVES = 20
 @storable("DCMLDAStatistics", **STORED, words=part(Levels, items="n_words*K", K=1))
 @dataclass(frozen=True)
 class DCMLDAStatistics(TopicStatistics):
-    """And what beta is learned from: documents by (pair of word and topic, tokens of it)."""
+    """Also the statistics for beta: documents by (pair of word and topic, number of its tokens)."""
 
     words: Levels
 
@@ -64,10 +64,10 @@ class DCMLDAStatistics(TopicStatistics):
 
 @dataclass(frozen=True)
 class Method:
-    """DCMLDA: one beta a topic.
+    """DCMLDA: one beta per topic.
 
-    On the way beta is of greatest likelihood; the prior is for the result. Sweeps with a smaller s would keep the
-    tokens of a word in a document together more, which makes s smaller still: held-out documents were then less
+    During the run beta is that of maximum likelihood; the prior is used for the result only. Sweeps with a smaller s
+    keep the tokens of a word in a document together, which makes s even smaller: held-out documents were then less
     probable.
     """
 
@@ -75,20 +75,20 @@ class Method:
     prior: UrnPrior | None = None
 
     def sweeps(self, chains: Chains, params: Hyperparameters, n_sweeps: int) -> DCMLDAStatistics:
-        """Documents are independent given alpha and beta, so each chunk makes all its sweeps in one go."""
+        """Documents are independent given alpha and beta, so that each chunk runs all its sweeps at once."""
         numbers = range(chains.number, chains.number + n_sweeps)
         return chains.move(sweeps, n_sweeps, params=params, numbers=numbers, learn=self.learn)
 
     @has_versions
     def update(self, stats: DCMLDAStatistics, params: Hyperparameters) -> Hyperparameters:
-        """The DCM's maximum, for alpha and for every topic's beta."""
+        """Maximum likelihood of a DCM, for alpha and for the beta of every topic."""
         if not self.learn:
             return params
         return Hyperparameters(learn_alpha(stats), *learn_beta(stats, params.beta))
 
     @has_versions
     def conclude(self, stats: DCMLDAStatistics, params: Hyperparameters) -> Hyperparameters:
-        """The same with the s of the prior."""
+        """The same with s estimated under the prior."""
         result = self.update(stats, params)
         if self.prior is None or not self.learn:
             return result
@@ -97,7 +97,7 @@ class Method:
         return replace(result, beta=result.beta * scale)
 
     def of_stream(self, mean: DCMLDAStatistics, n_documents: int) -> DCMLDAStatistics:
-        """Words that one document alone gave a topic are known by their weight: as if all documents were the mean."""
+        """The mean times the number of documents, so that words of a single document have a weight of about 1."""
         return mean * n_documents
 
 
@@ -122,7 +122,7 @@ def sweeps(
 
 
 def statistics(state: State, n_topics: int, log_joint: float = 0.0, learn: bool = True) -> DCMLDAStatistics:
-    """What the M step needs of a chunk (nothing but the log-likelihood where it learns nothing)."""
+    """What the M step needs of a chunk (only the log-likelihood if nothing is learned)."""
     if not learn:
         return DCMLDAStatistics(NO_LEVELS, NO_LEVELS, log_joint, NO_LEVELS)
     mixtures = mixture_levels(state.tokens.document_topics(state.topics, n_topics))
@@ -130,7 +130,7 @@ def statistics(state: State, n_topics: int, log_joint: float = 0.0, learn: bool 
 
 
 def start(chains: Chains, alpha: Array, n_words: int) -> Hyperparameters:
-    """Where DCMLDA begins: some sweeps of LDA sort the tokens into topics, and beta is learned from these."""
+    """Start of DCMLDA: a few sweeps of LDA sort the tokens into topics, from which beta is learned."""
     even = lda_sampler.Hyperparameters(alpha, np.full(n_words, _START_BETA))
     lda.Method().move(chains, even, _START_SWEEPS)
     stats = chains.sum(begin_statistics, n_topics=chains.n_topics)
@@ -148,10 +148,10 @@ def begin_statistics(chunk: Chunk, offset: int, topics: Array, n_topics: int) ->
 
 @has_versions
 def learn_beta(stats: DCMLDAStatistics, last: Array, *, exact: bool = False) -> tuple[Array, Array]:
-    """Every topic's weights of the words, of greatest likelihood but for a share that goes to words it has not had.
+    """Weights of the words in each topic by maximum likelihood, except for a share for words new to the topic.
 
-    The share is what each of its words gives up (`PairUrns.discounted`), and `FLOOR` at least; it goes to all words in
-    proportion to a background that the topics have in common. Gives both: W x K and W.
+    The share is the discount of its words (`PairUrns.discounted`), at least `FLOOR`; it is distributed over all words in
+    proportion to a background that all topics share. Returns the weights (W x K) and the background (W).
     """
     urns, sizes = PairUrns(stats.words, last.shape[1]), stats.sizes()
     beta = solve_urns(urns, sizes, None if exact else last)

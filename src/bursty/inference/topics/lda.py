@@ -40,7 +40,7 @@ Array = np.ndarray[Any, Any]
 )
 @dataclass(frozen=True)
 class LDAStatistics(TopicStatistics):
-    """And what beta is learned from: topics by (word, tokens of it), by tokens; tokens of word and topic, W x K."""
+    """Also the statistics for beta: topics by (word, number of tokens) and by size; tokens per word and topic, W x K."""
 
     words: Levels
     sizes: Levels
@@ -59,8 +59,8 @@ class LDAStatistics(TopicStatistics):
 class Method:
     """LDA.
 
-    ``learn`` is "nothing", "symmetric" (a number for alpha, one for beta) or "all" (K and W of them); ``phi`` the word
-    probabilities of topics that stay as they are (W x K, single precision), for new documents.
+    ``learn`` is "nothing", "symmetric" (one number for alpha and one for beta) or "all" (K and W numbers). ``phi`` has
+    fixed word probabilities of the topics (W x K, single precision), for new documents.
     """
 
     learn: str = "nothing"
@@ -100,11 +100,11 @@ class Method:
         return Hyperparameters(learn_alpha(stats), beta + FLOOR * beta.sum() / len(beta))
 
     def conclude(self, stats: LDAStatistics, params: Hyperparameters) -> Hyperparameters:
-        """As every other."""
+        """The same as `update`."""
         return self.update(stats, params)
 
     def of_stream(self, mean: LDAStatistics, n_documents: int) -> LDAStatistics:
-        """Topics are as sure as all the documents make them: their words are counted as if all were like the mean."""
+        """Word counts of the topics, as if every document were like the mean."""
         word_topics = mean.word_topics * n_documents
         learns = self.learn != "nothing"
         words = mixture_levels(np.rint(word_topics.T).astype(np.int64)) if learns else (NO_LEVELS, NO_LEVELS)
@@ -113,7 +113,7 @@ class Method:
 
 @has_versions
 def new_phi(word_topics: Array, beta: Array, seed: int, number: int) -> Array:
-    """Word probabilities of the topics given the tokens they have, in single precision: W x K."""
+    """Draw word probabilities of the topics given their tokens, in single precision: W x K."""
     return draw_phi(word_topics, beta, seed, number, single=True)
 
 
@@ -127,7 +127,7 @@ def sweep(
 
 
 def _count_words(chains: Chains) -> Array:
-    """Tokens of each word and topic, W x K; those of the last sweep are known."""
+    """Number of tokens per word and topic, W x K; already known after a sweep."""
     if chains.counted is not None and chains.counted[0] is chains.topics:
         word_topics: Array = chains.counted[1]
         return word_topics
@@ -143,7 +143,7 @@ def word_topics_of(chunk: Chunk, offset: int, topics: Array, n_topics: int, dtyp
 
 
 def mixtures(chunk: Chunk, offset: int, topics: Array, alpha: Array, learn: bool) -> TopicStatistics:
-    """What alpha is learned from, of a chunk."""
+    """Statistics of a chunk for alpha."""
     state = State(Tokens.numbered(chunk, offset), topics)
     total = float(log_topics(state, alpha).sum())
     levels = mixture_levels(state.tokens.document_topics(topics, len(alpha))) if learn else (NO_LEVELS, NO_LEVELS)
