@@ -150,7 +150,7 @@ def begin_statistics(chunk: Chunk, offset: int, topics: Array, n_topics: int) ->
 def learn_beta(stats: DCMLDAStatistics, last: Array, *, exact: bool = False) -> tuple[Array, Array]:
     """Weights of the words in each topic by maximum likelihood, except for a share for words new to the topic.
 
-    The share is the discount of its words (`PairUrns.discounted`), at least `FLOOR`; it is distributed over all words in
+    The share is the discount of its words (`PairUrns.discounted`), at least `FLOOR`; it goes to all words in
     proportion to a background that all topics share. Returns the weights (W x K) and the background (W).
     """
     urns, sizes = PairUrns(stats.words, last.shape[1]), stats.sizes()

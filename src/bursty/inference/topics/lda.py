@@ -40,7 +40,7 @@ Array = np.ndarray[Any, Any]
 )
 @dataclass(frozen=True)
 class LDAStatistics(TopicStatistics):
-    """Also the statistics for beta: topics by (word, number of tokens) and by size; tokens per word and topic, W x K."""
+    """Also the statistics for beta: topics by (word, number of tokens) and size; tokens per word and topic, W x K."""
 
     words: Levels
     sizes: Levels
