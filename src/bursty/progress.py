@@ -1,23 +1,30 @@
-"""Progress bars on stderr, if requested and if stderr is a terminal."""
+"""Progress on stderr, if requested: bars on a terminal, and elsewhere a line now and then."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Report = Callable[[str], None]
+
+#: Seconds before the first line and between lines where there is no terminal.
+FIRST, EVERY = 10.0, 30.0
 
 
 @contextmanager
 def progress(description: str, total: int | None, enabled: bool) -> Iterator[Report]:
     """Context manager that yields a function to call once per step, with a status message.
 
-    On a terminal it shows a bar with elapsed and remaining time, or an indeterminate bar if the total is None;
-    elsewhere nothing is shown.
+    On a terminal it shows a bar with elapsed and remaining time, or an indeterminate bar if the total is None.
+    Elsewhere, work that takes long says in a line now and then how far it is, and how much time is left at most.
     """
-    if not enabled or not sys.stderr.isatty():
+    if not enabled:
         yield lambda message: None
+        return
+    if not sys.stderr.isatty():
+        yield (lambda message: None) if total is None else _Lines(description, total)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -29,3 +36,30 @@ def progress(description: str, total: int | None, enabled: bool) -> Iterator[Rep
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(description, total=total, message="")
         yield lambda message: bar.update(task, advance=1, message=message)
+
+
+class _Lines:
+    """Prints a line from time to time."""
+
+    def __init__(self, description: str, total: int) -> None:
+        self._description, self._total, self._done = description, total, 0
+        self._began = time.monotonic()
+        self._next = self._began + FIRST
+
+    def __call__(self, message: str) -> None:
+        self._done += 1
+        now = time.monotonic()
+        if now < self._next or self._done >= self._total:
+            return
+        self._next = now + EVERY
+        left = (now - self._began) / self._done * (self._total - self._done)
+        what = f" ({message})" if message else ""
+        text = f"{self._description}: {self._done:,} of {self._total:,}{what}, at most {spoken_time(left)} left"
+        print(text, file=sys.stderr, flush=True)
+
+
+def spoken_time(seconds: float) -> str:
+    """A number of seconds in words."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bursty.cli.hints import hint_common_words
 from bursty.cli.messages import say
-from bursty.cli.options import FAMILY_HELP, Checkpointing, Fitting, Output, PathArgument, Reading, Report
-from bursty.cli.reading_models import cluster_table, document_table, name_column, word_table
+from bursty.cli.options import FAMILY_HELP, Checkpointing, Fitting, Output, PathArgument, Reading, Report, number_of
+from bursty.cli.reading_models import cluster_table, document_table, name_column, numbers_tried, word_table
 from bursty.cli.results import Results
 from bursty.cli.tables import Table
 
@@ -36,9 +37,12 @@ def cluster(
         str, typer.Option("--init", metavar="NAME", help="Initialisation: auto, lsa, hellinger, kmeans or perturb.")
     ] = "auto",
     starts: Annotated[int, typer.Option("--starts", min=1, metavar="N", help="Number of runs; the best is kept.")] = 1,
+    iterations: Annotated[
+        int, typer.Option("--iterations", min=1, metavar="N", help="Maximum number of iterations.")
+    ] = 500,
 ) -> None:
     """Cluster documents that use the same words."""
-    chosen = _number_of_clusters(k)
+    chosen = number_of(k)
     with Results("cluster", output, report=page.report) as results:
         corpus = _read_several(reading, path)
         n_components = min(_USUAL, len(corpus) // 2) if chosen is None else chosen
@@ -53,15 +57,16 @@ def cluster(
             say("selecting the number of clusters; --k N sets it and saves this time")
         elif chosen is None:
             say(f"{n_components} clusters; --k N sets another number, --k auto selects one")
+        hint_common_words(corpus)
         run = fitting.parameters() | checkpointing.parameters()
-        model = Mixture(n_components, family=family, init=init, n_init=starts, **run).fit(corpus)
+        model = Mixture(n_components, family=family, init=init, n_init=starts, max_iter=iterations, **run).fit(corpus)
         results.facts |= {
             "clusters": len(model.weights_),
             "iterations": model.n_iter_,
             "log_likelihood_per_document": model.lower_bound_,
         }
         if n_components == "auto":
-            results.tables.append(_numbers_tried(model.selection_))
+            results.tables.append(numbers_tried(model.selection_, "Held-out log-likelihood, by number of clusters"))
         results.tables += _tables(model, corpus)
         results.keep(model, corpus)
 
@@ -94,6 +99,7 @@ def discover(
 
         chosen: dict[str, Any] = {} if iterations is None else {"n_iter": iterations, "burn_in": iterations // 2}
         results.describe(path, corpus, reading, fitting.seed, max_k=max_k, family=family, sampler=sampler, **chosen)
+        hint_common_words(corpus)
         chosen |= fitting.parameters() | checkpointing.parameters()
         model = DPMFS(max_k, family=family, sampler=sampler, **chosen).fit(corpus)
         results.facts |= {
@@ -121,11 +127,6 @@ def _tables(model: Any, corpus: Corpus | ShardedCorpus) -> list[Table]:
     return [cluster_table(model), document_table(corpus, columns, shown=False), word_table(model, "cluster")]
 
 
-def _numbers_tried(selection: Any) -> Table:
-    columns = {"k": selection.ks, "score": selection.scores, "standard_error": selection.standard_errors}
-    return Table("numbers_tried", columns, "Held-out log-likelihood, by number of clusters")
-
-
 def _chosen_words(model: Any, corpus: Corpus | ShardedCorpus) -> Table:
     columns = {
         "word": corpus.vocabulary,
@@ -133,11 +134,3 @@ def _chosen_words(model: Any, corpus: Corpus | ShardedCorpus) -> Table:
         "discriminative": model.discriminative_,
     }
     return Table("word_selection", columns, shown=False)
-
-
-def _number_of_clusters(k: str | None) -> int | str | None:
-    if k is None or k == "auto":
-        return k
-    if not k.isdecimal() or int(k) < 1:
-        raise ValueError(f"--k must be a positive integer or auto, not {k!r}")
-    return int(k)

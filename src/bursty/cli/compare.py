@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bursty.cli.messages import interrupts, phase
+from bursty.cli.messages import interrupts
 from bursty.cli.options import Fitting, Output, PathArgument, Reading
 from bursty.cli.results import Results
 from bursty.cli.tables import Table
 from bursty.cli.topics import TOPICS, topic_model
+from bursty.progress import Report, progress
 
 if TYPE_CHECKING:
     from bursty.corpus import Corpus
@@ -43,11 +44,14 @@ def compare(
             raise ValueError(f"{path} has {len(corpus)} documents: a comparison needs at least {_LEAST}")
         results.describe(path, corpus, reading, fitting.seed, k=k, hold_out=hold_out, iterations=iterations)
         learned, held = _split(corpus, path, hold_out, fitting.seed)
+        models = _models(k, iterations, fitting)
         found = {}
-        for name, perplexity in _models(k, iterations, fitting).items():
-            with phase(name):
-                found[name] = perplexity(learned, held)
-            interrupts.check()
+        n_steps = len(models) + iterations * sum(name in TOPICS for name in models)
+        with progress("comparing models", n_steps, True) as report:
+            for name, perplexity in models.items():
+                found[name] = perplexity(learned, held, report)
+                report(name)
+                interrupts.check()
         results.facts |= {"documents_learned_from": len(learned), "documents_compared_on": len(held)}
         results.tables.append(_ranking(found))
         results.verdict = verdict(found)
@@ -63,21 +67,27 @@ def _split(corpus: Corpus, path: Path, share: float, seed: int) -> tuple[Corpus,
     return learned, held
 
 
-def _models(k: int, iterations: int, fitting: Fitting) -> dict[str, Callable[[Corpus, Corpus], float]]:
-    """Functions of a training and a test corpus that return the perplexity of the latter."""
+def _models(k: int, iterations: int, fitting: Fitting) -> dict[str, Callable[[Corpus, Corpus, Report], float]]:
+    """Functions of a training and a test corpus that return the perplexity of the latter; topic models report steps."""
     from bursty.families import FAMILIES
 
-    def family(name: str) -> Callable[[Corpus, Corpus], float]:
+    def family(name: str) -> Callable[[Corpus, Corpus, Report], float]:
         kind, of_family = FAMILIES[name], FAMILIES[name]._family
         settings: dict[str, Any] = {"smoothing": 0.01} if of_family.smooths else {}
         options: dict[str, Any] = {} if of_family.is_normalised else {"normalized": True}
-        return lambda learned, held: kind(**settings, n_jobs=fitting.jobs).fit(learned).perplexity(held, **options)
-
-    def topics(name: str) -> Callable[[Corpus, Corpus], float]:
-        settings = {"n_iter": iterations, "tol": 0.0, "random_state": fitting.seed, "n_jobs": fitting.jobs}
-        return lambda learned, held: (
-            topic_model(name)(min(k, learned.n_words), **settings).fit(learned).perplexity(held)
+        return lambda learned, held, report: (
+            kind(**settings, n_jobs=fitting.jobs).fit(learned).perplexity(held, **options)
         )
+
+    def topics(name: str) -> Callable[[Corpus, Corpus, Report], float]:
+        settings = {"n_iter": iterations, "tol": 0.0, "random_state": fitting.seed, "n_jobs": fitting.jobs}
+
+        def perplexity(learned: Corpus, held: Corpus, report: Report) -> float:
+            model = topic_model(name)(min(k, learned.n_words), **settings)
+            model._on_iteration = lambda trace: report(name)
+            return float(model.fit(learned).perplexity(held))
+
+        return perplexity
 
     families = [name for name, kind in FAMILIES.items() if kind._family.has_perplexity]
     return {name: family(name) for name in families} | {name: topics(name) for name in TOPICS}

@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
-from bursty.cli.messages import interrupts, plain_warnings, printable
+from bursty.cli.messages import in_flags, interrupts, plain_warnings, printable
 from bursty.cli.results import COMMAND
 
 _INPUT_ERRORS = (ValueError, TypeError, FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
@@ -80,7 +80,7 @@ def _explain(error: Exception) -> int:
     else:
         text = str(error) or type(error).__name__
     if isinstance(error, _INPUT_ERRORS):
-        _complain(text)
+        _complain(in_flags(text))
         return 2
     if isinstance(error, MemoryError):
         text = "out of memory: reduce the number of words (--min-df) or of documents"

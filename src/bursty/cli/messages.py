@@ -36,6 +36,31 @@ def say(text: str) -> None:
     print(printable(text), file=sys.stderr, flush=True)
 
 
+def in_flags(text: str) -> str:
+    """A message of the library in the words of the command line: its options in the place of parameters."""
+    for pattern, flag in _IN_FLAGS:
+        text = pattern.sub(flag, text)
+    return " ".join(text.split())
+
+
+# First what says the same as the rest of its message, then names of parameters.
+_IN_FLAGS = [
+    (re.compile(pattern), flag)
+    for pattern, flag in (
+        (r"n_(?:samples|features)=\d+ should be >= n_components=\d+: ", ""),
+        (r"\b(?:max_iter|n_iter) or tol\b", "--iterations"),
+        (r"fewer n_components, lower temperatures or more starts \(n_init\)", "a smaller --k, or more --starts"),
+        (r"\bn_components=", "--k "),
+        (r"\bn_components\b", "--k"),
+        (r"\bmax_components\b", "--max-k"),
+        (r"\b(?:max_iter|n_iter)\b", "--iterations"),
+        (r"\bn_init\b", "--starts"),
+        (r"\bn_jobs\b", "--jobs"),
+        (r"\brandom_state\b", "--seed"),
+    )
+]
+
+
 @contextmanager
 def phase(description: str) -> Iterator[None]:
     """A progress bar for a step of unknown length."""
@@ -49,7 +74,7 @@ def plain_warnings() -> Iterator[None]:
     heard: list[str] = []
 
     def show(message: Any, *_: Any, **__: Any) -> None:
-        text = " ".join(str(message).split())
+        text = in_flags(str(message))
         if text not in heard:
             heard.append(text)
             say(f"warning: {text}")

@@ -30,6 +30,15 @@ FAMILY_HELP = "dcm, edcm, multinomial, vonmisesfisher or dirichlet."
 Family = Annotated[str, typer.Option("--family", metavar="NAME", help=FAMILY_HELP)]
 
 
+def number_of(k: str | None) -> int | str | None:
+    """A number of clusters or topics: an integer, "auto", or None if none was given."""
+    if k is None or k == "auto":
+        return k
+    if not k.isdecimal() or not 1 <= int(k[:19]) < 2**31:
+        raise ValueError(f"--k must be a positive integer or auto, not {k!r}")
+    return int(k)
+
+
 def number(text: str) -> float:
     """An int (number of documents) or, with a decimal point, a float (share of the documents)."""
     value = float(text)

@@ -140,6 +140,12 @@ def word_table(model: Any, kind: str, n: int = 50) -> Table:
     return Table("words", columns, shown=False)
 
 
+def numbers_tried(selection: Any, title: str) -> Table:
+    """One row per number of clusters or topics that was compared."""
+    columns = {"k": selection.ks, "score": selection.scores, "standard_error": selection.standard_errors}
+    return Table("numbers_tried", columns, title)
+
+
 def document_table(corpus: Corpus | ShardedCorpus, columns: dict[str, Any], *, shown: bool = True) -> Table:
     """One row per document: its id, its label if known, and the prediction, which a document without words has not."""
     from bursty.corpus import Corpus

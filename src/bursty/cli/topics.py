@@ -9,8 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from bursty import models
-from bursty.cli.options import Checkpointing, Fitting, Output, PathArgument, Reading, Report
-from bursty.cli.reading_models import document_table, topic_columns, topic_table, word_table
+from bursty.cli.hints import hint_common_words
+from bursty.cli.messages import say
+from bursty.cli.options import Checkpointing, Fitting, Output, PathArgument, Reading, Report, number_of
+from bursty.cli.reading_models import document_table, numbers_tried, topic_columns, topic_table, word_table
 from bursty.cli.results import Results
 from bursty.inference import topics as methods
 
@@ -18,6 +20,8 @@ from bursty.inference import topics as methods
 _BOTH = ({module.name for module in pkgutil.iter_modules(folder.__path__)} for folder in (models, methods))
 TOPICS = tuple(sorted(set.intersection(*_BOTH)))
 _NAMES = " or ".join(TOPICS)
+# Default number of topics.
+_USUAL = 10
 
 
 def topics(
@@ -27,7 +31,9 @@ def topics(
     checkpointing: Checkpointing,
     output: Output,
     page: Report,
-    k: Annotated[int, typer.Option("--k", min=1, metavar="N", help="Number of topics.")] = 10,
+    k: Annotated[
+        str | None, typer.Option("--k", metavar="N|auto", help="Number of topics, 10 by default; auto selects it.")
+    ] = None,
     model: Annotated[str, typer.Option("--model", metavar="NAME", help=f"{_NAMES}.")] = "dcmlda",
     iterations: Annotated[
         int, typer.Option("--iterations", min=1, metavar="N", help="Maximum number of iterations.")
@@ -38,16 +44,23 @@ def topics(
     if model not in TOPICS:
         raise ValueError(f"--model must be {_NAMES}, not {model!r}")
     check_engine(engine)
+    n_topics = number_of(k) or _USUAL
     with Results("topics", output, report=page.report) as results:
         corpus = reading.open(path)
-        results.describe(path, corpus, reading, fitting.seed, k=k, model=model, iterations=iterations)
+        results.describe(path, corpus, reading, fitting.seed, k=n_topics, model=model, iterations=iterations)
+        hint_common_words(corpus)
+        if n_topics == "auto":
+            say("selecting the number of topics; --k N sets it and saves this time")
         run = fitting.parameters() | checkpointing.parameters()
-        fitted = topic_model(model)(k, n_iter=iterations, engine=engine, **run).fit(corpus)
+        fitted = topic_model(model)(n_topics, n_iter=iterations, engine=engine, **run).fit(corpus)
         results.facts |= {
-            "topics": k,
+            "topics": len(fitted.alpha_),
             "iterations": fitted.n_iter_,
             "log_likelihood_per_word": fitted.trace_["log_likelihood"][-1],
         }
+        if n_topics == "auto":
+            tried = "Log-probability of a held-out token, by number of topics"
+            results.tables.append(numbers_tried(fitted.selection_, tried))
         fitted.rename(fitted.suggest_names(corpus))
         mixtures = document_table(corpus, topic_columns(fitted, fitted.doc_topic_), shown=False)
         results.tables += [topic_table(fitted), mixtures, word_table(fitted, "topic")]
