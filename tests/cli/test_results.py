@@ -135,7 +135,7 @@ def test_inference_counts_in_the_words_of_the_model(bench):
     outcome = bench("infer", "found", "news.csv", "--id", "name")
     assert "1 word is not in the vocabulary of the model; 3.2% of the tokens are ignored" in outcome.err
     rows = [line.split("\t") for line in outcome.out.splitlines()]
-    assert rows[0] == ["id", "label", "cluster", "probability"]
+    assert rows[0] == ["id", "label", "cluster", "name", "probability"]
     assert rows[1][:2] == ["n0", "money"]
     assert len({row[2] for row in rows[1:] if row[1] == "money"}) == 1
 
