@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench docs package test-lowest clean
+.PHONY: demo test check bench bench-full docs links package test-lowest clean
 .DELETE_ON_ERROR:
 
 # One stamp per set of extras: `make demo` does not pay for the linters.
@@ -25,11 +25,25 @@ check: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.installed-test
-	$(BIN)/python -m benchmarks
+# Other libraries, pinned, in an environment of their own.
+.venv-bench/.installed: benchmarks/requirements.txt pyproject.toml
+	@test -d .venv-bench || $(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --editable ".[report]" --requirement benchmarks/requirements.txt
+	@touch $@
+
+bench: .venv-bench/.installed
+	.venv-bench/bin/python -m benchmarks.peers --short
+
+bench-full: .venv-bench/.installed
+	.venv-bench/bin/python -m benchmarks.peers
+	.venv-bench/bin/python -m benchmarks
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs docs/_build/html
+
+# Links to other people's pages, which come and go.
+links: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -q -b linkcheck -D sphinx_gallery_conf.plot_gallery=False docs docs/_build/links
 
 # Wheel and sdist, checked, installed into an environment that has nothing else, and used there.
 package: $(VENV)/.installed-release
@@ -49,4 +63,4 @@ test-lowest: $(VENV)/.installed-release
 	env -u PYTHONPATH build/lowest/bin/python -m pytest -W default $(LOWEST)
 
 clean:
-	rm -rf $(VENV) docs/_build dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-bench docs/_build docs/auto_examples docs/api/generated docs/benchmarks/generated docs/_static/examples dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

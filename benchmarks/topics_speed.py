@@ -2,7 +2,7 @@
 
 Each model is trained first (a sampler is slower at its random start than later); then all take turns and medians are
 taken, so that a busy machine slows all alike: ratios are what counts. With one thread it is processor time that is
-taken, with more the clock's. Peers are compared with if they are installed (``pip install bursty[bench]``).
+taken, with more the clock's. Peers are compared with if they are installed, as in ``.venv-bench`` of ``make bench``.
 
 The second table has the parts of an EM iteration of DCMLDA, and in how many topics a word of a document stands above
 the floor, which says how far the model is trained. ``--variational`` adds one pass of the variational LDAs of

@@ -19,11 +19,14 @@ Array = np.ndarray[Any, Any]
 class Yu2010Truth:
     """Parameters used by `make_yu2010`: the discriminative words, and the probabilities.
 
-    | name | shape |
-    |---|---|
-    | `discriminative` | words, boolean |
-    | `profiles` | clusters x discriminative words |
-    | `noise` | the other words |
+    Attributes
+    ----------
+    discriminative : boolean ndarray of shape (n_words,)
+        Whether a word is discriminative.
+    profiles : ndarray of shape (n_clusters, n_discriminative)
+        Probabilities of the discriminative words in each cluster.
+    noise : ndarray of shape (n_words - n_discriminative,)
+        Probabilities of the other words.
     """
 
     discriminative: Array
@@ -35,10 +38,12 @@ class Yu2010Truth:
 class MixtureTruth:
     """Parameters used by `make_bursty_mixture`.
 
-    | name | shape |
-    |---|---|
-    | `alpha` | components x words: Dirichlet parameters of each component |
-    | `weights` | components: mixture weights |
+    Attributes
+    ----------
+    alpha : ndarray of shape (n_components, n_words)
+        Dirichlet parameters of each component.
+    weights : ndarray of shape (n_components,)
+        Mixture weights.
     """
 
     alpha: Array

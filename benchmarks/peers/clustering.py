@@ -1,0 +1,107 @@
+"""Clusterings: agreement with known classes and time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import HDBSCAN, KMeans, MiniBatchKMeans
+from sklearn.decomposition import TruncatedSVD
+from sklearn.mixture import BayesianGaussianMixture
+from sklearn.preprocessing import normalize
+
+from benchmarks import clustering
+from benchmarks.peers.harness import Case, Column, Contender
+from bursty import DPMFS, Mixture, metrics
+
+
+def load(short: bool, *, name: str) -> Any:
+    """Counts and classes; of a short run, 500 documents."""
+    X, y = clustering.load(name)
+    if short and len(y) > 500:
+        keep = np.sort(np.random.default_rng(0).choice(len(y), 500, replace=False))
+        X, y = X[keep], y[keep]
+        X = X[:, np.asarray(X.sum(axis=0)).ravel() > 0]
+    return X, y
+
+
+def cluster(fit: Callable[[Any, int, int], Any], data: Any, seed: int) -> Mapping[str, float]:
+    """As many clusters as classes, for those who need to be told."""
+    X, y = data
+    began = time.perf_counter()
+    labels = np.asarray(fit(X, len(np.unique(y)), seed))
+    seconds = time.perf_counter() - began
+    nmi = metrics.normalized_mutual_information(y, labels)
+    return {"nmi": float(nmi), "clusters": float(len(np.unique(labels))), "seconds": seconds}
+
+
+def lsa(X: Any, seed: int, rank: int = 50) -> Any:
+    rank = min(rank, min(X.shape) - 1)
+    return normalize(TruncatedSVD(rank, random_state=seed).fit_transform(clustering.tfidf(X)))
+
+
+def with_stepmix(X: Any, k: int, seed: int) -> Any:
+    """A latent class model of the words' presence, of the 300 most common words: stepmix needs dense data."""
+    from stepmix.stepmix import StepMix
+
+    common = np.argsort(-np.asarray((X > 0).sum(axis=0)).ravel(), kind="stable")[:300]
+    model = StepMix(k, measurement="binary", n_init=3, random_state=seed, progress_bar=0)
+    return model.fit_predict((X[:, common] > 0).astype(float).toarray())
+
+
+GIVEN: dict[str, tuple[Callable[[Any, int, int], Any], str]] = {
+    "Mixture(k)": (lambda X, k, seed: Mixture(k, random_state=seed).fit(X).labels_, "bursty"),
+    "KMeans, tf-idf": (
+        lambda X, k, seed: KMeans(k, n_init=3, random_state=seed).fit_predict(clustering.tfidf(X)),
+        "scikit-learn",
+    ),
+    "MiniBatchKMeans, tf-idf": (
+        lambda X, k, seed: MiniBatchKMeans(k, n_init=3, random_state=seed).fit_predict(clustering.tfidf(X)),
+        "scikit-learn",
+    ),
+    "LSA 100 + KMeans": (clustering.lsa_kmeans, "scikit-learn"),
+    "StepMix, 300 words": (with_stepmix, "stepmix"),
+}
+UNKNOWN: dict[str, tuple[Callable[[Any, int, int], Any], str]] = {
+    'Mixture("auto")': (lambda X, k, seed: Mixture("auto", random_state=seed).fit(X).labels_, "bursty"),
+    "DPMFS()": (lambda X, k, seed: DPMFS(random_state=seed).fit(X).labels_, "bursty"),
+    "HDBSCAN on LSA": (
+        lambda X, k, seed: HDBSCAN(min_cluster_size=10, copy=True).fit_predict(lsa(X, seed)),
+        "scikit-learn",
+    ),
+    "BayesianGaussianMixture on LSA": (
+        lambda X, k, seed: BayesianGaussianMixture(20, max_iter=300, random_state=seed).fit_predict(lsa(X, seed)),
+        "scikit-learn",
+    ),
+}
+COLUMNS = (
+    Column("nmi", "NMI", "high"),
+    Column("clusters", "clusters", None),
+    Column("seconds", "fit, s", "low", is_time=True),
+)
+
+
+def case(kind: str, name: str, data: str, methods: Any) -> Case:
+    given = kind == "clustering"
+    return Case(
+        name=f"{kind}-{name.rpartition('/')[2].partition('-')[0]}",
+        title=f"{'Clusters' if given else 'Unknown number of clusters'}, {data.partition(':')[0]}",
+        work="As many clusters as classes." if given else "The number of clusters is not given.",
+        data=data,
+        load=partial(load, name=name),
+        contenders={label: Contender(partial(cluster, fit), package) for label, (fit, package) in methods.items()},
+        columns=COLUMNS,
+        rounds=(3, 1),
+    )
+
+
+CLASSIC = "classic400: 400 abstracts of 3 classes"
+CASES = [
+    case("clustering", "classic400", CLASSIC, GIVEN),
+    case("clustering", "zhong15/la12", "la12: 6,279 newspaper articles in 6 classes", GIVEN),
+    case("clustering", "20news-18828", "20 newsgroups: 18,828 documents in 20 classes", GIVEN),
+    case("number", "classic400", CLASSIC, UNKNOWN),
+]

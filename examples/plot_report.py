@@ -1,0 +1,27 @@
+"""
+A report to send around
+=======================
+
+:func:`bursty.report.write` makes one HTML file of a fitted model: a map of the documents, the words of each cluster,
+the passages that say most about it, a table to search, every word in context. The file needs a browser and nothing
+else. This one is at the end of the page; use it.
+"""
+
+from pathlib import Path
+
+from bursty import Mixture, datasets, report
+
+corpus = datasets.load("sotu", stop_words="english", token_pattern=r"[^\W\d_]{3,}").filter_words(min_df=3)
+model = Mixture(5, random_state=0).fit(corpus)
+path = report.write("report.html", model, corpus, run={"data": "State of the Union addresses", "seed": 0})
+print(f"{Path(path).stat().st_size / 1e6:.1f} MB")
+
+# %%
+# .. raw:: html
+#
+#    <iframe src="../_static/examples/report.html" title="The report" loading="lazy"
+#            style="width: 100%; height: 45rem; border: 1px solid #8888"></iframe>
+#
+# :download:`The report as a file </_static/examples/report.html>`
+
+# sphinx_gallery_thumbnail_path = '_static/report.png'
