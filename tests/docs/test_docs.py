@@ -47,7 +47,7 @@ def reader(tmp_path, monkeypatch):
         with open(tmp_path / table, "w", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(["text", "year"])
-            writer.writerows([text("xyz"[number % 3]), 2000 + number] for number in range(24))
+            writer.writerows([text("uvwxyz"[number % 6]), 2000 + number % 20] for number in range(120))
     return tmp_path
 
 

@@ -36,6 +36,7 @@ OTHERS = {
     "TfidfVectorizer",
     "csr_array",
     "documents.csv",
+    "mails/",
     "manifest.json",
     "model.bursty",
     "pre-commit",
