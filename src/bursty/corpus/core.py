@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from bursty import markup
 from bursty.corpus import words
 from bursty.corpus.checks import (
     check_ids,
@@ -311,6 +312,18 @@ class Corpus:
             parts.append("words have no names")
         name = self._info.get("name")
         return f"<Corpus {name + ': ' if name else ''}{', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the size of the corpus, and its first documents with their most frequent words."""
+        columns: dict[str, list[Any]] = {"document": list(self.ids[:5])}
+        rows = [self._counts[[row]] for row in range(min(5, len(self)))]
+        if self._labels is not None and self._label_names is not None:
+            columns["label"] = [self._label_names[k] if k >= 0 else "" for k in self._labels[:5]]
+        columns["tokens"] = [int(row.sum()) for row in rows]
+        if self._has_words:
+            best = [row.indices[np.argsort(-row.data, kind="stable")[:6]] for row in rows]
+            columns["most frequent words"] = [", ".join(self._vocabulary[words]) for words in best]
+        return f"<p>{markup.cell(repr(self)[1:-1])}</p>{markup.table(columns)}"
 
     def select(self, documents: Any) -> Corpus:
         """The documents selected by a mask, by indices (in that order, repeats allowed) or by a slice."""

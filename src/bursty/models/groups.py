@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from bursty import markup
 from bursty.models.hierarchy import Hierarchy, make_hierarchy
 from bursty.models.naming import EXAMPLES, LONGEST_NAME, representative, suggest
 
@@ -155,6 +156,26 @@ class GroupReading:
         check_is_fitted(self)
         p, weights = self._group_words()
         return make_hierarchy(p, weights, self.names_, self._vocabulary())
+
+    def _repr_html_inner(self) -> str:
+        """For notebooks: scikit-learn's diagram, and what was found."""
+        shown: str = super()._repr_html_inner()  # type: ignore[misc]  # of the estimator it is mixed into
+        return shown + self._summary_html()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]  # of the estimator
+        if "text/html" in bundle:
+            bundle["text/html"] += self._summary_html()
+        return bundle
+
+    def _summary_html(self) -> str:
+        if not hasattr(self, "components_"):
+            return ""
+        weights = self._group_words()[1]
+        words = [", ".join(row) for row in self.top_words(6)]  # type: ignore[attr-defined]  # every model has it
+        shares = [f"{share:.1%}" for share in weights / max(weights.sum(), 1e-300)]
+        columns = {"number": range(1, len(words) + 1), "name": self.names_, "share": shares, "words": words}
+        return markup.table(columns)
 
     def _names_for(self, X: Any) -> list[str]:
         """Given names, and suggestions for the others."""

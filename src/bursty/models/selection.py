@@ -21,6 +21,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
+from bursty import markup
 from bursty.engines import Documents
 from bursty.families.gamma import GammaPrior
 from bursty.metrics import normalized_mutual_information
@@ -74,6 +75,11 @@ class Selection:
     n_components: int
     columns: dict[str, Array] = field(default_factory=dict)
     choices: dict[str, int] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        chosen = ["chosen" if k == self.n_components else "" for k in self.ks]
+        columns = {"k": self.ks, self.criterion: self.scores, "standard error": self.standard_errors, **self.columns}
+        return markup.table({**columns, "": chosen})
 
     def __str__(self) -> str:
         rows = [f"{'k':>4}  {self.criterion:>12}  {'+-':>8}" + "".join(f"  {name:>12}" for name in self.columns)]

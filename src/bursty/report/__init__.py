@@ -1,7 +1,8 @@
 """Report on a fitted model as one self-contained HTML page: results, run and data.
 
-`render` returns the page as a string, `write` saves it to a file. The content is assembled by `clusters`, `topics` and
-`classifier`, each from a `source.Source`; `run` adds the panel common to all pages; `page` generates the HTML.
+`render` returns the page as a string, `write` saves it to a file, `show` shows it in a notebook. The content is assembled
+by `clusters`, `topics` and `classifier`, each from a `source.Source`; `run` adds the panel common to all pages; `page`
+generates the HTML.
 
 This folder may import `bursty.plot`, `bursty.models`, `bursty.families`, `bursty.corpus`, `bursty.metrics` and
 `bursty.storage`.
@@ -9,6 +10,8 @@ This folder may import `bursty.plot`, `bursty.models`, `bursty.families`, `burst
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +28,7 @@ from bursty.report.source import Source
 from bursty.report.topics import topic_content
 from bursty.storage import replacing
 
-__all__ = ["render", "write"]
+__all__ = ["Page", "render", "show", "write"]
 
 # The fitted attributes of a model determine the kind of its page.
 _KINDS = (("labels_", cluster_content), ("doc_topic_", topic_content), ("class_count_", classifier_content))
@@ -109,6 +112,47 @@ def write(path: str | Path, model: Any, corpus: Any = None, run: Any = None, *, 
     with replacing(target) as file:
         file.write(text.encode("utf-8", errors="replace"))
     return target
+
+
+@dataclass(frozen=True)
+class Page:
+    """A report that a notebook shows in a frame of its own."""
+
+    html: str
+    height: int = 760
+
+    def _repr_html_(self) -> str:
+        style = f"width: 100%; height: {int(self.height)}px; border: 1px solid #d5dbe1"
+        return f'<iframe srcdoc="{escape(self.html)}" title="report" style="{style}"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"<report of {len(self.html) / 1e6:.1f} MB; notebooks show it, report.write saves it>"
+
+
+def show(model: Any, corpus: Any = None, run: Any = None, *, texts: bool = True, height: int = 760) -> Page:
+    """Show the report of a fitted model in a notebook.
+
+    Parameters
+    ----------
+    model, corpus, run, texts
+        As in `render`. The page becomes part of the notebook: use ``texts=False`` for data that must not be published.
+    height : int, default 760
+        Height of the frame in pixels.
+
+    Returns
+    -------
+    Page
+        Shown if it is the value of a cell.
+
+    Examples
+    --------
+    >>> from bursty import Mixture, datasets, report
+    >>> corpus, _ = datasets.make_bursty_mixture(60, 40, 2, random_state=0)
+    >>> page = report.show(Mixture(2, random_state=0).fit(corpus), corpus)
+    >>> page._repr_html_().startswith("<iframe srcdoc=")
+    True
+    """
+    return Page(render(model, corpus, run, texts=texts), height)
 
 
 def _without_texts(corpus: Any) -> Any:
