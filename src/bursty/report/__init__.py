@@ -1,8 +1,8 @@
 """Report on a fitted model as one self-contained HTML page: results, run and data.
 
-`render` returns the page as a string, `write` saves it to a file, `show` shows it in a notebook. The content is
-assembled by `clusters`, `topics` and `classifier`, each from a `source.Source`; `run` adds the panel common to all pages; `page`
-generates the HTML.
+`render` returns the page as a string, `write` saves it to a file, and `show` shows it in a notebook. The content is
+assembled by `clusters`, `topics` and `classifier`, each from a `source.Source`; `run` adds the panel common to all
+pages; `page` generates the HTML.
 
 This folder may import `bursty.plot`, `bursty.models`, `bursty.families`, `bursty.corpus`, `bursty.metrics` and
 `bursty.storage`.
