@@ -156,3 +156,23 @@ def _names(values: Sequence[str] | Array, expected: int, what: str, each: str) -
     if any(type(name) is not str for name in names):
         names = strings(map(str, names))
     return names
+
+
+def names_of_frame(counts: Any, vocabulary: Any, ids: Any) -> tuple[Any, Any]:
+    """Column and row names of a data frame, unless others were given."""
+    if vocabulary is None and hasattr(counts, "columns"):
+        vocabulary = [str(name) for name in counts.columns]
+    index = getattr(counts, "index", None)
+    if ids is None and index is not None and not callable(index) and not hasattr(index, "step"):
+        ids = [str(name) for name in index]
+    return vocabulary, ids
+
+
+def small_indices(counts: sp.csr_array) -> sp.csr_array:
+    """The matrix with int32 indices where they fit: half the memory, and one type for the code below."""
+    if counts.indices.dtype == np.int32 and counts.indptr.dtype == np.int32:
+        return counts
+    if max(counts.nnz, *counts.shape) > np.iinfo(np.int32).max:
+        return counts
+    indices, indptr = counts.indices.astype(np.int32, copy=False), counts.indptr.astype(np.int32, copy=False)
+    return sp.csr_array((counts.data, indices, indptr), shape=counts.shape)

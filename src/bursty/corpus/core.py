@@ -31,6 +31,8 @@ from bursty.corpus.checks import (
     check_rows,
     check_texts,
     check_vocabulary,
+    names_of_frame,
+    small_indices,
 )
 from bursty.corpus.description import Description, describe
 from bursty.corpus.labels import label_table, strings
@@ -101,8 +103,8 @@ class Corpus:
     ) -> None:
         if labels is not None and label_matrix is not None:
             raise ValueError("give labels (one per document) or label_matrix (any number per document), not both")
-        vocabulary, ids = _names_of_frame(counts, vocabulary, ids)
-        self._counts = _small_indices(check_counts(counts, owner="Corpus"))
+        vocabulary, ids = names_of_frame(counts, vocabulary, ids)
+        self._counts = small_indices(check_counts(counts, owner="Corpus"))
         n_documents, n_words = self._counts.shape
         self._vocabulary = check_vocabulary(vocabulary, n_words)
         self._has_words = vocabulary is not None
@@ -448,37 +450,8 @@ class Corpus:
         return save_corpus(self, path)
 
     def _replace(self, **changes: Any) -> Corpus:
-        kept: dict[str, Any] = {
-            "counts": self._counts,
-            "vocabulary": self._vocabulary,
-            "ids": self._ids,
-            "labels": self._labels,
-            "label_names": self._label_names,
-            "label_matrix": self._label_matrix,
-            "metadata": self._metadata,
-            "info": self._info,
-            "texts": self._texts,
-        }
+        names = ("counts", "vocabulary", "ids", "labels", "label_names", "label_matrix", "metadata", "info", "texts")
+        kept = {name: getattr(self, f"_{name}") for name in names}
         made = Corpus(**(kept | changes))
         made._has_words = self._has_words
         return made
-
-
-def _names_of_frame(counts: Any, vocabulary: Any, ids: Any) -> tuple[Any, Any]:
-    """Column and row names of a data frame, unless others were given."""
-    if vocabulary is None and hasattr(counts, "columns"):
-        vocabulary = [str(name) for name in counts.columns]
-    index = getattr(counts, "index", None)
-    if ids is None and index is not None and not callable(index) and not hasattr(index, "step"):
-        ids = [str(name) for name in index]
-    return vocabulary, ids
-
-
-def _small_indices(counts: sp.csr_array) -> sp.csr_array:
-    """The matrix with int32 indices where they fit: half the memory, and one type for the code below."""
-    if counts.indices.dtype == np.int32 and counts.indptr.dtype == np.int32:
-        return counts
-    if max(counts.nnz, *counts.shape) > np.iinfo(np.int32).max:
-        return counts
-    indices, indptr = counts.indices.astype(np.int32, copy=False), counts.indptr.astype(np.int32, copy=False)
-    return sp.csr_array((counts.data, indices, indptr), shape=counts.shape)
