@@ -49,7 +49,8 @@ def with_stepmix(X: Any, k: int, seed: int) -> Any:
 
     common = np.argsort(-np.asarray((X > 0).sum(axis=0)).ravel(), kind="stable")[:300]
     model = StepMix(k, measurement="binary", n_init=3, random_state=seed, progress_bar=0)
-    return model.fit_predict((X[:, common] > 0).astype(float).toarray())
+    rows = (X[:, common] > 0).astype(float).toarray()
+    return model.fit(rows).predict(rows)
 
 
 GIVEN: dict[str, tuple[Callable[[Any, int, int], Any], str]] = {
