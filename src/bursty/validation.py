@@ -260,8 +260,8 @@ def check_weights(sample_weight: Any, n_documents: int) -> Array:
 def warn_empty(n_empty: int, stacklevel: int = 3) -> None:
     """Warn about documents without words, whose rows are kept."""
     if n_empty:
-        verb = "document has" if n_empty == 1 else "documents have"
-        warnings.warn(f"{n_empty} {verb} no words; their rows are kept", UserWarning, stacklevel=stacklevel)
+        found = "document has no words; its row is" if n_empty == 1 else "documents have no words; their rows are"
+        warnings.warn(f"{n_empty} {found} kept", UserWarning, stacklevel=stacklevel)
 
 
 def _unwrap(X: Any) -> Any:

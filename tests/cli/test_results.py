@@ -176,7 +176,7 @@ def test_a_classifier_is_judged_by_documents_it_has_not_learned_from(bench):
     lines = (bench.folder / "news.csv").read_text().splitlines()
     (bench.folder / "some.csv").write_text("\n".join([*lines, "n24,bank market loan,"]))
     outcome = bench("classify", "train", "some.csv", "--out", "held", "--json")
-    assert "1 documents without a class are ignored" in outcome.err
+    assert "1 document without a class is ignored" in outcome.err
     facts = json.loads(outcome.out)["facts"]
     assert facts["documents_learned_from"] + facts["documents_held_out"] == 24
     kept = persistence.read(bench.folder / "held" / "model.bursty")
@@ -254,3 +254,21 @@ def test_a_document_without_words_has_a_row_and_no_cluster(bench):
     assert clusters[4] is None
     assert sorted(set(clusters[:4] + clusters[5:])) == [0, 1]
     assert sum(row["documents"] for row in tables["clusters"]) == 8
+
+
+def test_one_number_per_cluster_in_tables_json_report_inference_and_python(bench):
+    outcome = bench("discover", "mails", "--iterations", "20", "-o", "groups", "--report", "--json")
+    tables = json.loads(outcome.out)["tables"]
+    model = bursty.load(bench.folder / "groups" / "model.bursty")
+    sizes = [row["documents"] for row in tables["clusters"]]
+    assert sizes == sorted(sizes, reverse=True) == model.sizes_.tolist() == model.summary()["size"].tolist()
+    labels = [row["cluster"] for row in tables["documents"]]
+    rows = read_csv(bench.folder / "groups" / "documents.csv")
+    assert labels == model.labels_.tolist() == [int(row["cluster"]) for row in rows]
+    inferred = json.loads(bench("infer", "groups", "mails", "--json").out)["tables"]["documents"]
+    assert [row["cluster"] for row in inferred] == labels
+    assert [row["probability"] for row in inferred] == [row["probability"] for row in tables["documents"]]
+    page = (bench.folder / "groups" / "report.html").read_text()
+    for number, (name, size) in enumerate(zip(model.names_, sizes, strict=True)):
+        assert f'"label":"{number + 1}: {name}","value":{size}}}' in page
+    assert bench("info", "groups").out.startswith("model\tDPMFS\n")

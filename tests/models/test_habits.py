@@ -107,3 +107,23 @@ def test_clusters_of_blobs():
         assert labels.shape == (60,)
         assert np.array_equal(clone(model).fit_predict(counts), labels)
         assert bursty.metrics.normalized_mutual_information(truth, labels) > 0.9
+
+
+def test_weights_of_a_sampler_are_copies():
+    weights = np.arange(60) % 3
+    copies = CORPUS.select(np.repeat(np.arange(60), weights))
+    options = {"n_iter": 20, "burn_in": 10, "random_state": 0}
+    plain = bursty.DPMFS(**options).fit(copies)
+    model = bursty.DPMFS(**options).fit(CORPUS, sample_weight=weights)
+    assert np.array_equal(model.components_, plain.components_)
+    assert np.array_equal(model.predict_proba(CORPUS), plain.predict_proba(CORPUS))
+    first = np.searchsorted(np.repeat(np.arange(60), weights), np.arange(60))
+    known = weights > 0
+    assert np.array_equal(model.labels_[known], plain.labels_[first[known]])
+    assert np.array_equal(model.labels_[~known], plain.predict(CORPUS)[~known])
+    assert model.samples_.shape[1] == 60
+    assert model.similarity_.shape == (60, 60)
+    assert model.fitted_on(CORPUS)
+    np.testing.assert_allclose(model.feature_count_.sum(axis=0), CORPUS.counts.T @ weights)
+    with pytest.raises(ValueError, match="whole numbers, since its sampler moves whole documents"):
+        bursty.DPMFS(**options).fit(CORPUS, sample_weight=np.full(60, 0.5))

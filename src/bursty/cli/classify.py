@@ -109,7 +109,9 @@ def _split(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, Corpus | No
     from bursty.corpus.splitting import split_rows
 
     if corpus.labels is not None and (corpus.labels < 0).any():
-        say(f"{int((corpus.labels < 0).sum()):,} documents without a class are ignored")
+        without = int((corpus.labels < 0).sum())
+        found = "1 document without a class is" if without == 1 else f"{without:,} documents without a class are"
+        say(f"{found} ignored")
         corpus = corpus.select(corpus.labels >= 0)
     if not share:
         return corpus, None

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import Documents
+from bursty.engines import Documents, get_engine
 from bursty.estimator import generator
 from bursty.inference.checkpoint import Checkpoint, CheckpointWriter
 from bursty.inference.em import Places, lead
@@ -25,6 +25,7 @@ from bursty.models.dpmfs.settings import Settings, check_lam, check_settings, ma
 from bursty.models.groups import Merge
 from bursty.progress import progress
 from bursty.samplers.dpmfs import DPMFSData
+from bursty.storage.limits import check_memory
 from bursty.storage.schema import (
     expect_equal,
     flags,
@@ -38,6 +39,7 @@ from bursty.storage.schema import (
     size,
     storable,
 )
+from bursty.validation import check_weights
 
 Array = np.ndarray[Any, Any]
 
@@ -251,7 +253,7 @@ class DPMFS(ClusterReading):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find clusters and words.
 
         Parameters
@@ -261,7 +263,12 @@ class DPMFS(ClusterReading):
             Known classes as whole numbers, with -1 for documents of unknown class: these are clustered, with the others
             held where they are; they may also make clusters of their own. Where every document has its class, only the
             the words that discriminate the classes are found. A y that is not whole numbers is ignored.
+        sample_weight : array-like of shape (n_documents,), optional
+            Number of copies of each document, which must be whole: the sampler sees them all. Documents of weight 0 are
+            not learned from, and get a label all the same.
         """
+        if sample_weight is not None:
+            return self._fit_copies(X, y, sample_weight)
         settings = check_settings(self)
         Checkpoint.of(self.checkpoint)
         self._names = None
@@ -286,9 +293,40 @@ class DPMFS(ClusterReading):
             writer.done()
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> Array:
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Find the clusters and give each document's."""
-        return self.fit(X, y).labels_
+        return self.fit(X, y, sample_weight).labels_
+
+    def _fit_copies(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Fit to as many copies of each document as its weight says, then say what that means for the documents."""
+        documents = self._place_to_fit(X, "there is nothing to cluster")
+        weights = check_weights(sample_weight, documents.n_documents)
+        if np.any(weights != np.rint(weights)):
+            fraction = weights[weights != np.rint(weights)][0]
+            raise ValueError(
+                "sample_weight of DPMFS must be whole numbers, since its sampler moves whole documents, "
+                f"not {fraction:g}"
+            )
+        counts = documents.counts()
+        n_bytes = 16.0 * float(weights @ (np.diff(counts.indptr) + 1.0))
+        check_memory(
+            int(min(n_bytes, 2**62)), "as many copies of documents", "divide sample_weight by its smallest value"
+        )
+        rows = np.repeat(np.arange(documents.n_documents), weights.astype(np.int64))
+        targets = None if y is None else np.asarray(y)[rows]
+        copies = get_engine("local", self.n_jobs).place(counts[rows])
+        self.fit(copies, targets)
+        first = np.searchsorted(rows, np.arange(documents.n_documents))
+        learned = np.flatnonzero(weights)
+        drawn: Array = self.samples_  # type: ignore[has-type]  # set by fit
+        labels, samples = self.predict(documents), np.empty((len(drawn), len(weights)), drawn.dtype)
+        labels[learned], samples[:, learned] = self.labels_[first[learned]], drawn[:, first[learned]]
+        unseen = np.flatnonzero(weights == 0)
+        samples[:, unseen] = labels[unseen]
+        self.samples_ = samples
+        self.similarity_ = posterior_similarity(samples) if len(weights) <= MOST_PAIRED else None
+        self._read(documents, labels, weights)
+        return self
 
     def predict(self, X: Any) -> Array:
         """The most probable cluster of each document."""
@@ -365,11 +403,11 @@ class DPMFS(ClusterReading):
         self.components_ = np.zeros((self.n_clusters_, self.n_features_in_))
         self.components_[:, self.discriminative_] = (urns / np.maximum(urns.sum(axis=0), 1e-300)).T
 
-    def _read(self, documents: Documents, labels: Array) -> None:
+    def _read(self, documents: Documents, labels: Array, sample_weight: Array | None = None) -> None:
         """What the components say of the documents of the fit, whose clusters are known."""
         log_prob = self._component_log_prob(documents)
         places = Places.of(estimate.share_out(log_prob, self.weights_), labels)
-        self._read_clusters(documents, places, lead(log_prob, labels))
+        self._read_clusters(documents, places, lead(log_prob, labels), sample_weight)
 
     def _merge(self, merge: Merge, X: Any) -> None:
         documents = None if X is None else self._place(X)
