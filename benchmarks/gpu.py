@@ -8,7 +8,7 @@ writes what it finds to a file in the folder at once; ``gpu.json`` has all of it
 the card, its bandwidth), ``suite`` (the kernels against plain formulas, the sampler against a list of all states, and
 against the processor's sampler), ``sweeps`` (tokens per second for shapes of the kernel), ``iterations`` (an EM
 iteration and its parts), ``fit`` (``--counts``, a sparse matrix saved by SciPy, from counts to topics, beside
-tomotopy).
+tomotopy), ``mixtures`` (an iteration of EM with the same counts).
 """
 
 from __future__ import annotations
@@ -241,7 +241,54 @@ def fit(arguments: argparse.Namespace) -> None:
         keep(arguments, "tomotopy LDA, K = 100, M tokens/s", tomotopy_speed(counts, n_tokens))
 
 
-PARTS = {"smoke": smoke, "suite": suite, "sweeps": sweeps, "iterations": iterations, "fit": fit}
+def mixtures(arguments: argparse.Namespace) -> None:
+    """An iteration of EM for mixtures of six copies of the counts, and what its sums reach of the bandwidth."""
+    from numba import cuda
+
+    from bursty.engines.card import on_card
+    from bursty.engines.cuda import CudaEngine
+    from bursty.families import get_family
+    from bursty.inference import cuda_em, em
+    from bursty.inference.starts import perturb
+
+    counts = sp.csr_array(sp.load_npz(arguments.counts).astype(np.int32))
+    documents = CudaEngine(None).place(sp.csr_array(sp.vstack([counts] * 6, format="csr")))
+    card = cuda_em.CardChunk(documents.chunks[0])
+    for n_components in (20, 100):
+        for family in ("edcm", "dcm"):
+            problem = em.Problem(documents, get_family(family), documents.split(None), n_components, 0.05)
+            state = perturb(problem, np.random.default_rng(0))
+            for _ in range(3):
+                stats = problem.expectation(state)
+                state = problem.maximise(stats, state.params)
+
+            def expectation(problem: Any = problem, state: Any = state) -> None:
+                state.params.forget()
+                problem.expectation(state)
+
+            def maximisation(problem: Any = problem, state: Any = state, stats: Any = stats) -> None:
+                problem.maximise(stats, state.params)
+
+            found = {"E step, ms": 1e3 * median(expectation), "M step, ms": 1e3 * median(maximisation)}
+            if family == "edcm":
+                resp = on_card(np.random.default_rng(0).random((documents.n_documents, n_components), dtype=np.float32))
+                table, n_bytes = on_card(state.params.rounded.log_table), 4 * (n_components + 1) * documents.n_cells
+                for name, rows in (("words", table), ("by word", resp)):
+                    pattern = card.pattern(name)
+                    seconds = median(lambda p=pattern, r=rows: (p.sum_rows(r), cuda.synchronize()))
+                    found |= {f"sums {name}, ms": 1e3 * seconds, f"sums {name}, GB/s": n_bytes / seconds / 1e9}
+            keep(arguments, f"mixture, {family}, K = {n_components}", found)
+            print(family, n_components, found, flush=True)
+
+
+PARTS = {
+    "smoke": smoke,
+    "suite": suite,
+    "sweeps": sweeps,
+    "iterations": iterations,
+    "fit": fit,
+    "mixtures": mixtures,
+}
 
 # What they are made of ---------------------------------------------------------------------------------------
 

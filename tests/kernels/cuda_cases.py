@@ -10,11 +10,12 @@ import tempfile
 import time
 import warnings
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from numba import cuda
 from scipy import stats as laws
@@ -26,6 +27,8 @@ from bursty.engines import Chunk
 from bursty.engines import cuda as engine
 from bursty.engines.card import copied, zeros
 from bursty.engines.cuda import CudaChunk, fetch
+from bursty.families import get_family
+from bursty.inference import cuda_em, em
 from bursty.inference.topics import cuda_dcmlda, cuda_lda, cuda_maximise, cuda_sweeps, dcmlda
 from bursty.inference.topics.cuda_sweeps import Shape, Sweep
 from bursty.kernels import streams
@@ -307,6 +310,52 @@ def statistics_and_update_are_those_of_the_processor(n_documents, n_topics):
     twice = (stats * 0.5 + stats * 0.5).fetch()
     np.testing.assert_array_equal(twice.words.weights, expected.words.weights)
     np.testing.assert_array_equal(twice.lengths.weights, expected.lengths.weights)
+
+
+def check_mixture_steps_are_those_of_the_processor(n_documents=5, n_components=3):
+    """With documents that have labels and weights, rows in several pieces, and the places of the last step."""
+    _, chunk, params, _ = case(n_documents, n_components, 8)
+    rng = np.random.default_rng(0)
+    labels = np.where(np.arange(n_documents) == 0, 2, -1)
+    last = np.stack([rng.integers(0, 3, n_documents), rng.random(n_documents)], axis=1).astype(np.float32)
+    for name in ("edcm", "dcm", "multinomial"):
+        family = get_family(name)
+        state = em.State(family.from_weights(params.beta), np.array([0.5, 0.3, 0.2]))
+        for given in ((None, None, None), (labels, rng.random(n_documents) + 0.5, last)):
+            with mock.patch.object(cuda_em, "_PIECE", 2):
+                places, found = cuda_em.expect(chunk, *given, family, state, 2.0, True)
+            expected_places, expected = em.expect(chunk, *given, family, state, 2.0, True)
+            np.testing.assert_allclose(fetch(places), expected_places, rtol=1e-5)
+            np.testing.assert_array_equal(found.sizes, expected.sizes)
+            np.testing.assert_allclose(found.moved, expected.moved, rtol=1e-5)
+            ours, theirs = found.expectation, expected.expectation
+            np.testing.assert_allclose(ours.resp, theirs.resp, rtol=1e-5)
+            np.testing.assert_allclose(ours.log_evidence, theirs.log_evidence, rtol=1e-6)
+            for field in fields(ours.stats):
+                both = (getattr(stats, field.name) for stats in (ours.stats, theirs.stats))
+                one, other = (getattr(part, "weights", part) for part in both)
+                np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-8)
+
+
+def check_chunks_leave_a_small_card():
+    """Counts that do not fit are cut into chunks, and each makes room for the next."""
+    counts = sp.csr_array(np.array([[2, 0, 1], [0, 3, 0], [1, 1, 1], [0, 2, 2]], dtype=np.int32))
+    chunks = []
+
+    def n_here():
+        return sum("on_card" in chunk.__dict__ for chunk in chunks)
+
+    def room():
+        return 500 - 400 * n_here()
+
+    with mock.patch.object(engine, "room", room), mock.patch.object(engine, "_resident", []):
+        chunks += engine.CudaEngine(1).place(counts).chunks
+        assert len(chunks) > 1
+        for chunk in chunks:
+            assert chunk.on_card.n_levels > 0
+            assert n_here() == 1
+        with mock.patch.object(engine, "room", return_value=10), pytest.raises(MemoryError, match="partial_fit"):
+            engine.make_room(11)
 
 
 def check_a_whole_fit():

@@ -7,6 +7,7 @@ copied.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +33,9 @@ _LONG, _SIDE_BY_SIDE = 512, 8192
 _SEGMENT, _HEAVY = 128, 256
 #: Words of which a document has more tokens than this are summed over levels by many threads.
 TALL = 64
+# What a chunk has on the GPU, and the chunks that have something there, oldest first.
+_ON_CARD = "on_card", "_keys", "_room", "_patterns"
+_resident: list[weakref.ref[CudaChunk]] = []
 
 
 def open_card() -> Any:
@@ -62,13 +66,17 @@ class CudaEngine(LocalEngine):
         super().__init__(n_jobs)
         self.cuda = open_card()
 
-    def place(self, counts: sp.csr_array | ShardedCorpus | Collection) -> Documents:
-        """Counts are copied to the GPU when a function first needs them there."""
+    def place(self, counts: sp.csr_array | Array | ShardedCorpus | Collection) -> Documents:
+        """Counts are copied to the GPU when a function first needs them there, chunk by chunk if they are too many."""
+        if isinstance(counts, np.ndarray):
+            return super().place(counts)
         if isinstance(counts, ShardedCorpus):
             raise ValueError('engine="cuda" needs counts in memory: pass corpus.counts, or use engine="local"')
         if isinstance(counts, Collection):
             raise ValueError('X is a Dask collection: use engine="dask", or compute it first')
-        chunks = [CudaChunk(chunk) for chunk in cut(counts, _CHUNK)]
+        share = min(1.0, room() / 8 / max(1, 8 * float(counts.sum())))
+        size = min(_CHUNK, max(1, int(share * counts.shape[0])))
+        chunks = [CudaChunk(chunk) for chunk in cut(counts, size)]
         return CudaDocuments(chunks, [Size.of(chunk) for chunk in chunks], counts.shape[1], self.n_threads)
 
 
@@ -147,6 +155,11 @@ class CudaChunk(Chunk):
     def __init__(self, chunk: Chunk) -> None:
         self.__dict__.update(chunk.__dict__)
 
+    def leave_card(self) -> None:
+        """Free the memory of the GPU; the next use copies again."""
+        for name in _ON_CARD:
+            self.__dict__.pop(name, None)
+
     @cached_property
     def on_card(self) -> CardTokens:
         """The tokens on the GPU, copied on first use."""
@@ -155,8 +168,8 @@ class CudaChunk(Chunk):
         most = np.zeros(self.n_words, dtype=np.int64)
         gather.largest(self.indices, self.values, most)
         level_first = np.append(0, np.cumsum(most))
-        needed = 8 * int(lengths.sum()) + 48 * self.n_documents
-        check_room(needed, "the documents need")
+        make_room(8 * int(lengths.sum()) + 48 * self.n_documents)
+        _resident.append(weakref.ref(self))
         several = self.values > 1
         codes = np.repeat(4 * self.indices + 2 * several, self.values)
         heads = np.append(0, np.cumsum(self.values, dtype=np.int64))[:-1]
@@ -179,17 +192,29 @@ class CudaChunk(Chunk):
         )
 
 
-def check_room(needed: int, what: str) -> None:
-    """Raise an error if the memory of the GPU is too small."""
-    if needed > open_card().current_context().get_memory_info()[0]:
-        raise out_of_memory(needed, what)
+def room() -> int:
+    """Free memory of the GPU, in bytes."""
+    return int(open_card().current_context().get_memory_info()[0])
+
+
+def make_room(needed: int) -> None:
+    """Let chunks leave the GPU, oldest first, until there is memory for another, or raise an error."""
+    if needed > room():
+        from bursty.engines.card import free_unused
+
+        while needed > room() and _resident:
+            chunk = _resident.pop(0)()
+            if chunk is not None:
+                chunk.leave_card()
+            free_unused()
+    if needed > room():
+        raise out_of_memory(needed, "the documents need")
 
 
 def out_of_memory(needed: int, what: str) -> MemoryError:
     """An error that says what to do."""
-    free = open_card().current_context().get_memory_info()[0]
     return MemoryError(
-        f"{what} {needed / 2**30:.1f} GiB on the GPU, which has {free / 2**30:.1f} GiB free: "
+        f"{what} {needed / 2**30:.1f} GiB on the GPU, which has {room() / 2**30:.1f} GiB free: "
         'fit fewer documents at a time with partial_fit, or use engine="local"'
     )
 

@@ -188,6 +188,8 @@ class Family(ABC, Generic[S, P]):
     smooths: ClassVar[bool] = True
     #: Whether the parameters are one table, whose columns divided by their sums are word probabilities.
     can_shrink: ClassVar[bool] = False
+    #: Whether `log_prob` and `summarize` only add up sums of a chunk, so that they can run where these are computed.
+    uses_sums: ClassVar[bool] = False
     #: Whether the log-probability is linear in the counts, with the log-parameters as coefficients.
     is_linear: ClassVar[bool] = False
     #: Whether the evidence of repeated words depends on s, too, and not on their proportions alone.

@@ -64,6 +64,7 @@ class DCMFamily(UrnFamily[DCMStatistics, DCMParameters]):
         "doi:10.1145/1102351.1102420"
     )
     repeats_weigh = True
+    uses_sums = True
     draws = "tables"
 
     def summarize(self, chunk: Chunk, resp: Resp) -> DCMStatistics:

@@ -61,6 +61,7 @@ class EDCMFamily(UrnFamily[EDCMStatistics, EDCMParameters]):
         "2006. doi:10.1145/1143844.1143881"
     )
     is_normalised = False
+    uses_sums = True
 
     def summarize(self, chunk: Chunk, resp: Resp) -> EDCMStatistics:
         """Count the documents that have each word, and those of each length."""
@@ -114,6 +115,8 @@ class EDCMFamily(UrnFamily[EDCMStatistics, EDCMParameters]):
 
 class NormalisedEDCMFamily(EDCMFamily):
     """EDCM divided by its sum over all documents of a length; `update` remains that of the EDCM."""
+
+    uses_sums = False
 
     def log_prob(self, chunk: Chunk, params: EDCMParameters) -> Array:
         """Log-probabilities that sum to one over all documents of a length."""

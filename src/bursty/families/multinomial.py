@@ -49,6 +49,7 @@ class MultinomialFamily(Family[MultinomialStatistics, MultinomialParameters]):
     integer = False
     can_shrink = True
     is_linear = True
+    uses_sums = True
     draws = "tokens"
 
     def summarize(self, chunk: Chunk, resp: Resp) -> MultinomialStatistics:

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from bursty.engines import Chunk, Column, Documents, Resp, weighted, with_trace
+from bursty.engines import Chunk, Column, Documents, Resp, has_versions, weighted, with_trace
 from bursty.families.base import Family, Parameters, Statistics
 from bursty.inference.runs import Trace
 from bursty.inference.stopping import Rule
@@ -196,6 +196,7 @@ def lead(log_prob: Array, labels: Array) -> Array:
         return np.nan_to_num(own - others.max(axis=1), nan=0.0, posinf=np.inf, neginf=-np.inf)
 
 
+@has_versions
 def expect(
     chunk: Chunk,
     labels: Array | None,

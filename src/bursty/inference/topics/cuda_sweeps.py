@@ -26,8 +26,8 @@ _LONGEST_MOVED = 2048
 SHAPES = ((200, 8, 128), (2**31, 32, 128))
 #: Lanes and threads of moves of blocks.
 MOVES = 32, 128
-# The sweeps of a thread that waits for one document take this share of its tokens.
-_SIDE_BY_SIDE = 2000
+# Documents that run at once, and the lanes of each if one of them is longer than its share of the tokens.
+_AT_ONCE = (10_000, 16), (2000, 32)
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,12 @@ class Shape:
     def of(cls, n_topics: int, chunk: CudaChunk) -> Shape:
         """The fastest shape for about this number of topics (``python -m benchmarks.gpu``).
 
-        Where all wait for the longest document, it gets a warp.
+        Where all wait for the longest document, it gets more lanes.
         """
         n_lanes, n_threads = next((lanes, threads) for most, lanes, threads in SHAPES if n_topics <= most)
-        if _SIDE_BY_SIDE * chunk.on_card.longest_short > chunk.lengths.sum():
-            n_lanes = SHAPES[-1][1]
+        for at_once, most in _AT_ONCE:
+            if at_once * chunk.on_card.longest_short > chunk.lengths.sum():
+                n_lanes = max(n_lanes, min(most, SHAPES[-1][1]))
         n_slots = -(-n_topics // n_lanes)
         while n_threads > 32 and gibbs.shared_bytes(n_lanes, n_slots, n_threads) > _SHARED:
             n_threads //= 2
