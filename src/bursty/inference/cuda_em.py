@@ -18,6 +18,16 @@ from bursty.kernels.cuda import gather, sums
 
 Array = np.ndarray[Any, Any]
 
+# Starts, indices and (for tokens) counts.
+_PATTERNS: dict[str, Any] = {
+    "words": lambda chunk: (chunk.indptr, chunk.indices),
+    "tokens": lambda chunk: (chunk.indptr, chunk.indices, chunk.values),
+    "levels": lambda chunk: (chunk.indptr, chunk._level_codes),
+    "by word": lambda chunk: chunk._pattern_by_word,
+    "tokens by word": lambda chunk: chunk._by_word,
+    "by level": lambda chunk: chunk._by_level[2:],
+    "by length": lambda chunk: chunk._by_length[2:],
+}
 # Rows of a pattern are cut into pieces of this many indices.
 _PIECE = 512
 
@@ -95,16 +105,7 @@ class CardChunk:
 
     def pattern(self, name: str) -> Pattern:
         """Which cells are added up, for each document, word, level or length."""
-        chunk = self._chunk
-        return self._kept(name, lambda: Pattern(*{
-            "words": lambda: (chunk.indptr, chunk.indices),
-            "tokens": lambda: (chunk.indptr, chunk.indices, chunk.values),
-            "levels": lambda: (chunk.indptr, chunk._level_codes),
-            "by word": lambda: chunk._pattern_by_word,
-            "tokens by word": lambda: chunk._by_word,
-            "by level": lambda: chunk._by_level[2:],
-            "by length": lambda: chunk._by_length[2:],
-        }[name]()))  # fmt: skip
+        return self._kept(name, lambda: Pattern(*_PATTERNS[name](self._chunk)))
 
     @property
     def without_first(self) -> CardChunk:
