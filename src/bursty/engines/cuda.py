@@ -192,9 +192,9 @@ class CudaChunk(Chunk):
         )
 
 
-def room() -> int:
-    """Free memory of the GPU, in bytes."""
-    return int(open_card().current_context().get_memory_info()[0])
+def room() -> float:
+    """Free memory of the GPU, in bytes; the simulator has no limit."""
+    return float(open_card().current_context().get_memory_info()[0])
 
 
 def make_room(needed: int) -> None:
