@@ -165,6 +165,8 @@ def tree_of(content: bytes) -> Any:
     found = oracle.contents(content)
     if isinstance(found["tree"], dict):
         found["tree"].pop("'library'", None)
+        for later in ("'vectorizer'", "'steps'"):  # which files of 0.1 do not have
+            found["tree"].setdefault(later, None)
         corpus = found["tree"].get("'corpus'")
         if corpus is not None:
             manifest, arrays = corpus

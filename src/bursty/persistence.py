@@ -170,9 +170,11 @@ def read(path: str | Path) -> Saved:
     """
     tree = read_tree(path, KIND, stored_classes())
     try:
-        if not _KEYS <= tree.keys() <= _KEYS | _LATER:
+        if tree.keys() not in (_KEYS, _KEYS | _LATER):
             raise ValueError(f"it contains {', '.join(map(repr, tree))}")
         model, corpus, run = tree["model"], tree["corpus"], tree["run"]
+        if run is not None and not isinstance(run, dict):
+            raise ValueError("the facts of its run have no names")
         _check_model(model)
         if tree["vocabulary"] != _hash_words(model):
             raise ValueError("its words are not those that it was saved with")

@@ -197,6 +197,7 @@ def array_with(array_name, content):
         manifest_with(documents=3.0),
         manifest_with(label_names=[1, 2]),
         manifest_with(metadata=[0]),
+        array_with("metadata.0", npy(np.array([b"1", b"2", b"3"]))),
         manifest_with(metadata=[]),  # its array would be dropped
         lambda name, old: None if name == "arrays/labels.npy" else manifest_without("labels")(name, old),
         array_with("labels", npy(np.array([0.0, 1.0, 0.0]))),

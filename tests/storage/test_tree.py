@@ -187,6 +187,9 @@ HOSTILE = {
     "shape of strings": {"strings": [0, 1], "shape": [10**9]},
     "strings of numbers": {"strings": [1, 1], "shape": [1]},
     "objects": {"objects": [1, 2], "shape": [-2, -2]},
+    "any length": {"objects": [1, 2], "shape": [-5]},
+    "half a length": {"objects": [1, 2], "shape": [2.5]},
+    "size of a table": {"csr": [{"array": 2}, {"array": 2}, {"array": 2}], "shape": [0.5, 2]},
     "csr outside": {"csr": [{"array": 1}, {"array": 1}, {"array": 1}], "shape": [2, 2]},
     "csr of too few": {"csr": [{"array": 1}], "shape": [2, 2]},
     "csr of values": {"csr": [1, 2, 3], "shape": [2, 2]},
@@ -203,7 +206,9 @@ def test_hostile_trees_give_one_error(name, tmp_path):
         for _ in range(30):
             node = {"tuple": [node] * 1}
         node = {"dict": [[{"objects": 3}, node]]}
-    path = rewritten(tmp_path, node, {"0": np.zeros(624, dtype=np.uint32), "1": np.array([0, 5, 9])})
+    path = rewritten(
+        tmp_path, node, {"0": np.zeros(624, dtype=np.uint32), "1": np.array([0, 5, 9]), "2": np.zeros(1, int)}
+    )
     with pytest.raises(ValueError, match=r"made\.bursty is not a readable bursty test file"):
         read_tree(path, "test", CLASSES)
 

@@ -27,6 +27,7 @@ from bursty.corpus.checks import check_rows, check_vocabulary
 from bursty.corpus.core import Corpus
 from bursty.corpus.labels import label_table
 from bursty.corpus.sources import stays_inside
+from bursty.corpus.storage import NUMBERS
 from bursty.corpus.text import TextOptions
 from bursty.sparse import check_csr
 from bursty.storage import read_tree, recover, replacing_folder, write_tree
@@ -224,6 +225,8 @@ class ShardedCorpus:
             raise self._damaged(number, f"its labels are of type {labels.dtype}")
         if not isinstance(metadata, dict) or not all(type(name) is str for name in metadata):
             raise self._damaged(number, "its columns have no names")
+        if any(getattr(column, "dtype", np.dtype("S")).kind not in NUMBERS + "O" for column in metadata.values()):
+            raise self._damaged(number, "its columns are neither numbers nor strings")
         lengths = [len(names[key]) for key in ("ids", "labels") if isinstance(names.get(key), np.ndarray)]
         if not lengths or set(lengths) != {self.shards[number].documents}:
             raise self._damaged(number, f"{path.name} does not match the index")

@@ -28,6 +28,8 @@ Array = np.ndarray[Any, Any]
 KIND = "corpus"
 SUFFIX = ".bcorpus"
 _TEXTS = ("data", "ends", "lengths")
+#: Kinds of arrays that columns of metadata are stored as; strings are stored as bytes and ends.
+NUMBERS = "biufmM"
 
 
 def save_corpus(corpus: Corpus, path: str | Path) -> Path:
@@ -130,6 +132,9 @@ def _check_parts(manifest: dict[str, Any], arrays: dict[str, Array]) -> None:
         known |= strings if f"{name}.ends" in arrays else {name}
     if not arrays.keys() <= known:
         raise ValueError(f"it has arrays that belong to nothing: {', '.join(sorted(arrays.keys() - known))}")
+    for number in range(len(manifest["metadata"])):
+        if arrays.get(f"metadata.{number}", np.zeros(0)).dtype.kind not in NUMBERS:
+            raise ValueError(f"column {manifest['metadata'][number]!r} is neither numbers nor strings")
     for name in ("data", "labels"):
         if name in arrays and arrays[name].dtype.kind not in "iu":
             raise ValueError(f"its {name} are of type {arrays[name].dtype}")

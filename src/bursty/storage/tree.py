@@ -218,7 +218,9 @@ class _Reader:
     def _csr(self, node: dict[str, Any]) -> sp.csr_array:
         data, indices, indptr = self._list(node["csr"])
         self._count(data.size + indices.size + indptr.size)
-        rows, columns = (int(length) for length in node["shape"])
+        rows, columns = node["shape"]
+        if type(rows) is not int or type(columns) is not int:
+            raise ValueError("the size of a table is not made of integers")
         if data.ndim != 1:
             raise ValueError("the entries of a table are not one-dimensional")
         check_csr(indices, indptr, len(data), (rows, columns))
@@ -243,6 +245,8 @@ class _Reader:
 
 
 def _shaped(items: list[Any], shape: Any) -> Array:
+    if not isinstance(shape, list) or not all(type(length) is int and length >= 0 for length in shape):
+        raise ValueError(f"it has an array of shape {shape!r}")
     array = np.empty(len(items), dtype=object)
     array[:] = items
-    return array.reshape([int(length) for length in shape])
+    return array.reshape(shape)
