@@ -25,6 +25,8 @@ from bursty.kernels.gibbs_dcmlda import above_floor, along_floor, along_table, r
 from bursty.kernels.gibbs_lda import find, from_prior, weigh
 from bursty.kernels.streams import WORD_ORDER
 
+#: Moves of one particle of a document above which their number per word no longer grows: at 10,000 words.
+MOST_MOVES = 10**7
 #: A word with more tokens than this in a document has its topics counted.
 LARGE = 256
 
@@ -44,10 +46,14 @@ def _shuffled_cells(indptr, counts, document, seed, key_of_document, cells):
 
 
 @kernel
-def _n_moves(n, moves):
-    """Number of earlier words, of n, whose topics are resampled before the next word."""
+def _n_moves(n, length, moves):
+    """Number of earlier words, of n, whose topics are resampled before the next word.
+
+    A document of this length has `MOST_MOVES` in all, unless the least number per word is more: the time of long
+    documents is linear in their length.
+    """
     least, share = moves
-    return min(n, max(least, int(share * n)))
+    return min(n, max(least, min(int(share * n), MOST_MOVES // length)))
 
 
 @kernel
@@ -159,7 +165,7 @@ def dcmlda(documents, urns, seed, n_particles, moves, out, start, stop):
                 ratio[k] = alpha[k] / totals[k]
                 rest += ratio[k] * floor[k]
             for n in range(length):
-                n_renewed = _n_moves(n, moves)
+                n_renewed = _n_moves(n, length, moves)
                 for move in range(n_renewed + 1):
                     i = move
                     if move == n_renewed:
@@ -245,7 +251,7 @@ def lda(documents, shared, seed, n_particles, moves, out, start, stop):
             key, step = random.stream(seed, particle, keys[document])
             draw, n_present = 0, 0
             for n in range(length):
-                n_renewed = _n_moves(n, moves)
+                n_renewed = _n_moves(n, length, moves)
                 for move in range(n_renewed + 1):
                     i = move
                     if move == n_renewed:

@@ -147,7 +147,8 @@ class TopicInference(CountEstimator):
         n_moves : int or "auto", default "auto"
             Number of earlier words whose topics are resampled before each word: all if there are no more (Wallach et
             al. 2009), else as many drawn at random. More moves are closer to the truth and slower. With "auto" the
-            number grows with that of the earlier words.
+            number grows with that of the earlier words, in documents of up to 10,000 words; in longer ones the time is
+            linear in their length.
         random_state : int, Generator or RandomState, optional
             By default that of the fit, so that the same document gets the same answer.
         return_error : bool, default False
