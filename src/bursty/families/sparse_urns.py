@@ -104,7 +104,8 @@ class PairUrns:
         known = lambdas > 0
         inverse = np.divide(1.0, lambdas, out=np.zeros_like(lambdas), where=known)
         sums = np.where(known, self.by_component(self._alpha), 0.0) + self.unseen_weights * inverse
-        return sums, self.by_component(self._slope) + self.unseen_weights * inverse**2
+        # A component without tokens has a lambda of next to nothing, whose square is nothing.
+        return sums, self.by_component(self._slope) + self.unseen_weights * np.minimum(inverse, 1e150) ** 2
 
     def alpha(self, lambdas: Array) -> Array:
         """The solutions, W x K: those of the last solve, moved along their slopes to these lambdas."""
