@@ -218,6 +218,6 @@ def information(urns: Equations, lengths: Levels, s: Array, draws: Array, pull: 
     h, curvature = LengthUrn(lengths)(safe)
     _, slopes = urns.solve(np.where(known, draws / safe, 0.0), 1)
     force, change = pull(safe)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         value = safe**2 / slopes - safe**2 * curvature - (draws - safe * h) + change
     return np.where(known, draws - safe * h - force, 0.0), np.where(known & np.isfinite(value), value, 0.0)
