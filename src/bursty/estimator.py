@@ -15,6 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bursty.corpus import TextOptions
+from bursty.corpus.units import Units, units_of
 from bursty.engines import Documents, get_engine
 from bursty.validation import check_input, check_names, warn_empty
 
@@ -42,6 +43,13 @@ class CountEstimator(BaseEstimator):
     n_features_in_: int
     feature_names_in_: Array
     text_options_: TextOptions
+    #: What documents, words and tokens of the fit are called, if not so.
+    _units: list[str] | None = None
+
+    @property
+    def units(self) -> Units:
+        """What the documents, words and tokens of the fit are called: as in its corpus."""
+        return Units.of(self._units)
 
     def _integer(self, X: Any = None) -> bool:
         """Whether counts (of these documents) must be integers."""
@@ -55,6 +63,9 @@ class CountEstimator(BaseEstimator):
         """Check the documents and place them on the engine; ``reset`` makes their words those of the fit."""
         if not reset:
             check_is_fitted(self)
+        if reset:
+            units = units_of(X)
+            self._units = None if units.are_default else units.names
         if not isinstance(X, Documents):
             counts = check_input(self, X, reset=reset, integer=self._integer(X), signed=self._signed())
             return get_engine(self.engine, self.n_jobs).place(counts)

@@ -88,6 +88,9 @@ class Reading:
     max_memory: Annotated[str | None, _reading("--max-memory", "Memory limit for reading, such as 8GB.", "SIZE")] = None
     transpose: Annotated[bool, _reading("--transpose", "The count table has one row per word.")] = False
     no_texts: Annotated[bool, _reading("--no-texts", "Do not keep texts for excerpts in reports.")] = False
+    units: Annotated[
+        str | None, _reading("--units", "Names of document, word and token: sample,taxon,read.", "A,B,C")
+    ] = None
     stop_words: Annotated[
         str | None, _words("--stop-words", "'english', or a file of words to leave out.", "WHICH")
     ] = None
@@ -134,6 +137,7 @@ class Reading:
         """The documents at `path`; the options `also` apply unless overridden on the command line."""
         from bursty.corpus import read_corpus
         from bursty.corpus.read import holds_texts
+        from bursty.corpus.units import Units
         from bursty.storage import is_container
 
         if path.is_file() and is_container(path, "model"):
@@ -146,8 +150,11 @@ class Reading:
             options = {**(also or {}), **self.given()}
             if not self.no_texts and holds_texts(path, self.input_format, options):
                 options["keep_texts"] = True
+            units = None if self.units is None else Units.of(self.units).names
             corpus = read_corpus(path, self.input_format, **options)
-        say(f"{path}: {len(corpus):,} documents, {corpus.n_words:,} words, {int(corpus.counts.sum()):,} tokens")
+            corpus = corpus if units is None else corpus.with_units(units)
+        size = f"{len(corpus):,} documents, {corpus.n_words:,} words, {int(corpus.counts.sum()):,} tokens"
+        say(f"{path}: {corpus.units.say(size)}")
         if not corpus.has_words:
             say("warning: the words have no names; --vocabulary FILE gives them")
         return corpus

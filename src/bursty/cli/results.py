@@ -11,6 +11,7 @@ import shutil
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -45,6 +46,7 @@ class Results:
             raise ValueError("--report needs an output directory: add --out DIR")
         self.verb, self.options, self.wants_report = verb, options, report
         self.facts: dict[str, Any] = {}
+        self._say: Callable[[str], str] = str
         self.verdict = ""
         self.tables: list[Table] = []
         self.run: dict[str, Any] = {"command": COMMAND.get()}
@@ -76,6 +78,8 @@ class Results:
         self, data: Path, corpus: Corpus | ShardedCorpus, reading: Reading, seed: int | None = None, **parameters: Any
     ) -> None:
         """Record the data and the parameters of the run."""
+        if hasattr(corpus, "units"):
+            self._say = corpus.units.say
         self.run |= {
             "data": str(data),
             "reading": reading.plain(),
@@ -152,7 +156,7 @@ class Results:
         for number, table in enumerate(shown):
             if number or self.facts:
                 print()
-            print_table(table, sys.stdout, terminal, _ROWS)
+            print_table(table, sys.stdout, terminal, _ROWS, self._say)
             if terminal and len(table) > _ROWS:
                 say(f"... and {len(table) - _ROWS:,} more rows; a pipe, --json or --out gives all of them")
         if self.verdict:

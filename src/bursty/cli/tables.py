@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -109,8 +109,10 @@ def print_facts(facts: Mapping[str, Any], file: IO[str], terminal: bool) -> None
         print(f"{spoken(name):{width}}  {text}" if terminal else f"{name}\t{text}", file=file)
 
 
-def print_table(table: Table, file: IO[str], terminal: bool, limit: int | None = None) -> None:
-    """Print a table that fits the terminal; in a pipe, tab-separated fields."""
+def print_table(
+    table: Table, file: IO[str], terminal: bool, limit: int | None = None, say: Callable[[str], str] = str
+) -> None:
+    """Print a table that fits the terminal, with headings as ``say`` has them; in a pipe, tab-separated fields."""
     if not terminal:
         print("\t".join(map(printable, table.columns)), file=file)
         for row in table.rows():
@@ -124,13 +126,13 @@ def print_table(table: Table, file: IO[str], terminal: bool, limit: int | None =
     shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for name, values in table.columns.items():
         numeric = all(isinstance(plain(value), int | float | None) for value in values)
-        shown.add_column(Text(spoken(name)), justify="right" if numeric else "left", overflow="fold")
+        shown.add_column(Text(say(spoken(name))), justify="right" if numeric else "left", overflow="fold")
     for number, row in enumerate(table.rows()):
         if limit is not None and number >= limit:
             break
         shown.add_row(*(Text(_cell(value)) for value in row))
     if table.title:
-        print(table.title, file=file)
+        print(say(table.title), file=file)
     Console(file=file).print(shown)
 
 

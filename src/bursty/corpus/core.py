@@ -39,6 +39,7 @@ from bursty.corpus.labels import label_table, strings
 from bursty.corpus.splitting import split_rows
 from bursty.corpus.text import TextOptions
 from bursty.corpus.texts import Texts
+from bursty.corpus.units import Units
 from bursty.validation import check_counts
 
 Array = np.ndarray[Any, Any]
@@ -69,6 +70,9 @@ class Corpus:
         JSON-serialisable facts about the whole corpus, such as ``name`` and ``note``.
     texts : sequence of str, optional
         One text per document, from which reports show excerpts. Stored compressed, and on disk if large.
+    units : sequence of three str, optional
+        What a document, a word and a token are called in reports, plots and tables, such as
+        ``("sample", "taxon", "read")``; "ox/oxen" also gives the plural. Saved with the corpus.
 
     See Also
     --------
@@ -100,6 +104,7 @@ class Corpus:
         metadata: Mapping[str, Any] | None = None,
         info: Mapping[str, Any] | None = None,
         texts: Sequence[str] | None = None,
+        units: Sequence[str] | str | None = None,
     ) -> None:
         if labels is not None and label_matrix is not None:
             raise ValueError("give labels (one per document) or label_matrix (any number per document), not both")
@@ -115,6 +120,9 @@ class Corpus:
             self._label_matrix, self._label_names = check_label_matrix(label_matrix, label_names, n_documents)
         self._metadata = check_metadata(metadata, n_documents)
         self._info = dict(info or {})
+        if units is not None:
+            self._info["units"] = Units.of(units).names
+        self._units = Units.of(self._info.get("units"))
         self._texts = check_texts(texts, n_documents)
 
     @classmethod
@@ -279,6 +287,15 @@ class Corpus:
         return MappingProxyType(self._info)
 
     @property
+    def units(self) -> Units:
+        """What documents, words and tokens are called."""
+        return self._units
+
+    def with_units(self, units: Sequence[str] | str) -> Corpus:
+        """The same corpus with other names for documents, words and tokens, such as ``("sample", "taxon", "read")``."""
+        return self._replace(units=units)
+
+    @property
     def texts(self) -> Texts | None:
         """One text per document, read on demand; None if the corpus was created without texts."""
         return self._texts
@@ -307,7 +324,8 @@ class Corpus:
 
     def __repr__(self) -> str:
         classes = 0 if self._label_names is None else len(self._label_names)
-        parts = [f"{len(self):,} documents x {self.n_words:,} words", f"{int(self._counts.sum()):,} tokens"]
+        units = self._units.plural
+        parts = [f"{len(self):,} {units[0]} x {self.n_words:,} {units[1]}", f"{int(self._counts.sum()):,} {units[2]}"]
         if classes:
             parts.append(f"{classes:,} classes" + (" (multi-label)" if self.is_multilabel else ""))
         if not self._has_words:
@@ -317,14 +335,14 @@ class Corpus:
 
     def _repr_html_(self) -> str:
         """For notebooks: the size of the corpus, and its first documents with their most frequent words."""
-        columns: dict[str, list[Any]] = {"document": list(self.ids[:5])}
+        columns: dict[str, list[Any]] = {self._units.singular[0]: list(self.ids[:5])}
         rows = [self._counts[[row]] for row in range(min(5, len(self)))]
         if self._labels is not None and self._label_names is not None:
             columns["label"] = [self._label_names[k] if k >= 0 else "" for k in self._labels[:5]]
-        columns["tokens"] = [int(row.sum()) for row in rows]
+        columns[self._units.plural[2]] = [int(row.sum()) for row in rows]
         if self._has_words:
             best = [row.indices[np.argsort(-row.data, kind="stable")[:6]] for row in rows]
-            columns["most frequent words"] = [", ".join(self._vocabulary[words]) for words in best]
+            columns[self._units.say("most frequent words")] = [", ".join(self._vocabulary[words]) for words in best]
         return f"<p>{markup.cell(repr(self)[1:-1])}</p>{markup.table(columns)}"
 
     def select(self, documents: Any) -> Corpus:

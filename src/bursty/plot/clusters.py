@@ -54,7 +54,7 @@ def cluster_sizes(model: Any, *, n_words: int = 4, ax: Axes | None = None) -> Ax
             text = ", ".join(style.short(names[word]) for word in best)
             ax.annotate(text, (sizes[k], place), (4, 0), textcoords="offset points", va="center", fontsize="small")
         ax.margins(x=0.6)
-    return style.finish(ax, f"{len(labels):,} documents in {len(order)} clusters", "documents", grid="x")
+    return style.finish(ax, f"{len(labels):,} documents in {len(order)} clusters", "documents", grid="x", of=model)
 
 
 def cluster_words(model: Any, cluster: int, n: int = 12, *, by: str = "contrast", ax: Axes | None = None) -> Axes:
@@ -94,7 +94,7 @@ def cluster_words(model: Any, cluster: int, n: int = 12, *, by: str = "contrast"
         if hasattr(model, "sizes_")
         else f"Cluster {number}"
     )
-    return style.finish(ax, title, by, grid="x")
+    return style.finish(ax, title, by, grid="x", of=model)
 
 
 def confusion(
@@ -179,7 +179,9 @@ def similarity(samples: Any, *, labels: Any = None, ax: Axes | None = None) -> A
     for edge in np.flatnonzero(np.diff(np.unique(given, return_inverse=True)[1][order])) + 0.5:
         ax.axhline(edge, color="white", linewidth=0.6)
         ax.axvline(edge, color="white", linewidth=0.6)
-    return style.finish(ax, "Posterior similarity", "documents, by cluster", "documents, by cluster", grid="")
+    return style.finish(
+        ax, "Posterior similarity", "documents, by cluster", "documents, by cluster", grid="", of=samples
+    )
 
 
 def _together(samples: Array) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bursty.corpus.checks import check_vocabulary
+from bursty.corpus.units import units_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,11 +57,12 @@ def axes(ax: Axes | None, *, width: float = 6.4, height: float = 4.2) -> Axes:
     return made
 
 
-def finish(ax: Axes, title: str, xlabel: str = "", ylabel: str = "", *, grid: str = "both") -> Axes:
-    """Set title, labels and a light grid, and remove the box."""
-    ax.set_title(title, loc="left", fontsize="medium", color=INK)
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
+def finish(ax: Axes, title: str, xlabel: str = "", ylabel: str = "", *, grid: str = "both", of: Any = None) -> Axes:
+    """Set title, labels (in the units of a model or corpus) and a light grid, and remove the box."""
+    say = units_of(of).say
+    ax.set_title(say(title), loc="left", fontsize="medium", color=INK)
+    ax.set_xlabel(say(xlabel))
+    ax.set_ylabel(say(ylabel))
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_axisbelow(True)
     if grid:

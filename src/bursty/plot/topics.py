@@ -49,7 +49,9 @@ def topic_words(
     ax = style.axes(ax, height=max(2.0, 0.26 * len(best) + 1.0))
     style.bars(ax, style.word_names(model, scores.shape[1])[best], model.components_[number][best])
     share = float(model.doc_topic_[:, number].mean())
-    return style.finish(ax, f"Topic {number}: {share:.1%} of a document", "probability in the topic", grid="x")
+    return style.finish(
+        ax, f"Topic {number}: {share:.1%} of a document", "probability in the topic", grid="x", of=model
+    )
 
 
 def topics_over(
@@ -98,7 +100,7 @@ def topics_over(
         ax.plot(names, line, color=mark.colour, linestyle=mark.dash, label=words[k], **look)
     ax.legend(frameon=False, fontsize="small")
     ax.set_ylim(bottom=0.0)
-    return style.finish(ax, "Topics over time", "", "share of a document")
+    return style.finish(ax, "Topics over time", "", "share of a document", of=model)
 
 
 def running_mean(values: Array, window: int) -> Array:

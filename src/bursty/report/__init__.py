@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from bursty.corpus import Corpus
+from bursty.corpus.units import units_of
 from bursty.models.vectorizers import named, read_texts
 from bursty.report.classifier import classifier_content
 from bursty.report.clusters import cluster_content
@@ -26,6 +27,7 @@ from bursty.report.page import assemble
 from bursty.report.run import add_run, check_run
 from bursty.report.source import Source
 from bursty.report.topics import topic_content
+from bursty.report.units import translate
 from bursty.storage import replacing
 
 __all__ = ["Page", "render", "show", "write"]
@@ -73,7 +75,10 @@ def render(model: Any, corpus: Any = None, run: Any = None, *, texts: bool = Tru
             source = Source.of(model, corpus if texts or corpus is None else _without_texts(corpus))
             content = make(source)
             add_run(content, source, facts)
-            return assemble(content, named=source.are_named)
+            units = units_of(corpus, model)
+            if not units.are_default:
+                translate(content, units)
+            return assemble(content, named=source.are_named, units=units)
     raise TypeError(
         f"there is no report for {type(model).__name__}: give a Mixture, DPMFS, LDA, DCMLDA or BayesClassifier"
     )

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from bursty.corpus.units import Units
 from bursty.report.content import Content
 from bursty.report.text import to_json
+from bursty.report.units import translate_template
 
 _SCRIPTS = ("dom.js", "charts.js", "tabs.js", "table.js", "words.js", "topics.js", "tree.js", "main.js")
 _MISSING = 'reports need jinja2 and vl-convert-python: pip install "bursty[report]"'
 
 
-def assemble(content: Content, *, named: bool) -> str:
+def assemble(content: Content, *, named: bool, units: Units | None = None) -> str:
     """The page."""
     data = {**content.data, "charts": {name: chart.spec for name, chart in content.charts.items()}}
     library, script = chart_library(), "\n".join(_static(name) for name in _SCRIPTS)
-    return _template().render(
+    return _template(units or Units()).render(
         content=content,
         named=named,
         style=_static("report.css"),
@@ -46,14 +48,14 @@ def chart_library() -> str:
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-@cache
-def _template() -> Any:
+@lru_cache(maxsize=8)
+def _template(units: Units) -> Any:
     try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from jinja2 import Environment, FunctionLoader, StrictUndefined
     except ImportError as error:
         raise ImportError(_MISSING) from error
     environment = Environment(
-        loader=PackageLoader("bursty.report", "templates"),
+        loader=FunctionLoader(lambda name: translate_template(_read("templates", name), units)),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -62,9 +64,13 @@ def _template() -> Any:
     return environment.get_template("page.html")
 
 
-@cache
 def _static(name: str) -> str:
-    return files("bursty.report").joinpath("static", name).read_text(encoding="utf-8")
+    return _read("static", name)
+
+
+@cache
+def _read(folder: str, name: str) -> str:
+    return files("bursty.report").joinpath(folder, name).read_text(encoding="utf-8")
 
 
 def _policy(*scripts: str) -> str:

@@ -24,3 +24,11 @@ const later = (wait, action) => {
 };
 const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 const data = JSON.parse(byId("data").textContent);
+// A text of ours about documents, words and tokens, in the units of the corpus.
+const DEFAULT = ["document", "word", "token"];
+const say = (text) =>
+  !data.units ? text : text.replace(/\b(a )?(document|word|token)(s?)\b/gi, (_, article, word, many) => {
+    const name = data.units[many ? "plural" : "singular"][DEFAULT.indexOf(word.toLowerCase())];
+    const first = article && "aeiou".includes(name[0].toLowerCase()) ? article.trim() + "n " : article || "";
+    return first + (word[0] === word[0].toUpperCase() ? name[0].toUpperCase() + name.slice(1) : name);
+  });

@@ -2,6 +2,7 @@
 function startTable() {
   const { columns, keywords } = data.documents;
   const words = data.vocabulary || [];
+  const KEYWORDS = data.units ? say("Key words") : "Keywords";
   const count = columns[0].values.length;
   const cell = (column, row) => {
     const value = column.values[row];
@@ -53,13 +54,13 @@ function startTable() {
         const cells = columns.map((column) =>
           make("td", { className: numeric(column) ? "n" : "", "data-title": column.title }, bdi(cell(column, row))),
         );
-        if (keywords) cells.push(make("td", { className: "wide", "data-title": "Keywords" }, bdi(keywordsOf(row))));
+        if (keywords) cells.push(make("td", { className: "wide", "data-title": KEYWORDS }, bdi(keywordsOf(row))));
         return make("tr", {}, ...cells);
       }),
     );
     const pages = Math.max(1, Math.ceil(rows.length / state.size));
     const range = rows.length ? `${(first + 1).toLocaleString("en")} to ${(first + shown.length).toLocaleString("en")} of ` : "";
-    byId("table-status").textContent = `${range}${rows.length.toLocaleString("en")} documents`;
+    byId("table-status").textContent = `${range}${rows.length.toLocaleString("en")} ${say("documents")}`;
     byId("table-page").textContent = `Page ${state.page + 1} of ${pages}`;
     byId("table-back").disabled = state.page === 0;
     byId("table-next").disabled = state.page >= pages - 1;
@@ -76,7 +77,7 @@ function startTable() {
     });
     return head;
   });
-  const extra = keywords ? [make("th", { scope: "col" }, "Keywords")] : [];
+  const extra = keywords ? [make("th", { scope: "col" }, KEYWORDS)] : [];
   byId("table").tHead.append(make("tr", {}, ...heads, ...extra));
   byId("table-search").addEventListener("input", later(120, (event) => {
     state.query = event.target.value;

@@ -19,7 +19,7 @@ function startTopics() {
   const fill = () => refill("topic-words");
   const facts = () => {
     const topic = topics[Number(select.value)];
-    const parts = [make("p", {}, make("strong", {}, topic.share), " of a document on average", topic.bursts ? `; ${topic.bursts}` : "")];
+    const parts = [make("p", {}, make("strong", {}, topic.share), say(" of a document on average"), topic.bursts ? `; ${topic.bursts}` : "")];
     if (topic.alike.length) {
       parts.push(make("h3", {}, "Similar topics"));
       parts.push(make("ul", { className: "chips" }, ...topic.alike.map(([other, share]) => {
@@ -31,7 +31,7 @@ function startTopics() {
         return make("li", {}, button, make("small", {}, ` ${share} in common `));
       })));
     }
-    parts.push(make("h3", {}, "Top documents"));
+    parts.push(make("h3", {}, say("Top documents")));
     parts.push(make("ul", { className: "names" }, ...topic.documents.map(([name, share, parts]) => make("li", {}, bdi(name), make("small", {}, ` (${share})`), ...(parts.length ? [passage(parts)] : [])))));
     byId("topic-facts").replaceChildren(...parts);
   };

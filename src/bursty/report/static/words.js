@@ -38,8 +38,8 @@ function startWords() {
     if (!lookup.bursts) return "";
     const bursts = lookup.bursts[word];
     const kind = bursts > 1.25 * mean ? "burstier than most" : bursts < 0.8 * mean ? "less bursty than most" : "as bursty as most";
-    return ` occurs ${lookup.tokens[word].toLocaleString("en")} times, in ${lookup.documents[word].toLocaleString("en")} documents: ` +
-      `${bursts.toFixed(2)} times per document that contains it (${kind}; the mean is ${mean.toFixed(2)}).`;
+    return say(` occurs ${lookup.tokens[word].toLocaleString("en")} times, in ${lookup.documents[word].toLocaleString("en")} documents: ` +
+      `${bursts.toFixed(2)} times per document that contains it (${kind}; the mean is ${mean.toFixed(2)}).`);
   };
   const groupRows = () => {
     const pairs = lookup.groups[chosen] || [];
@@ -67,7 +67,7 @@ function startWords() {
     if (exact >= 0) choose(exact);
     else if (!found.length) {
       byId("word-figure").hidden = true;
-      byId("word-answer").replaceChildren(make("p", {}, "No matching words."));
+      byId("word-answer").replaceChildren(make("p", {}, say("No matching words.")));
     }
   }));
   const first = burstiest();
