@@ -72,7 +72,7 @@ def test_every_label_of_a_report(samples, model):
         script = page.split('<script type="application/json" id="data">')[1].split("</script>")[0]
         text = re.sub(r"<(style|script)\b.*?</\1>", " ", page, flags=re.DOTALL)
         text = re.sub(r"<[^>]*>", " ", text)
-        assert OURS.findall(text) == []
+        assert OURS.findall(text.replace("Modeling word burstiness", "")) == []  # the title of a paper
         assert "samples" in text
         data = json.loads(script)
         titles = [column["title"] for column in data["documents"]["columns"]]
