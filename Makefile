@@ -56,7 +56,7 @@ package: $(VENV)/.installed-release
 	cd build/package && env -u PYTHONPATH bin/python ../../tests/smoke.py
 
 # The oldest version of every dependency that pyproject.toml allows. These warn about newer Pythons: warnings are no errors.
-LOWEST ?= tests/families tests/corpus tests/metrics tests/persistence tests/plot tests/cli/test_results.py tests/models/test_mixture.py
+LOWEST ?= tests/corpus/test_texts.py tests/corpus/test_read_texts.py tests/metrics tests/persistence/test_persistence.py tests/plot
 test-lowest: $(VENV)/.installed-release
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/lowest
 	$(BIN)/uv pip install --quiet --python build/lowest --resolution lowest-direct ".[test]"
