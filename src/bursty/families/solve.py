@@ -62,7 +62,7 @@ def slope_of_length(urn: LengthUrn, pull: Pull | None, s: Array) -> tuple[Array,
     if pull is None:
         return h, curvature
     force, change = pull(s)
-    return np.maximum(h + force / s, maximise.TINY), curvature + (force - change) / s**2
+    return np.maximum(h + force / s, maximise.TINY), curvature + (force - change) / np.minimum(s, 1e150) ** 2
 
 
 def limits(types: Array, lengths: Levels) -> tuple[Array, Array]:
