@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from bursty import DCMLDA, DPMFS, LDA, Checkpoint, Mixture, datasets
 from bursty.inference import checkpoint as module
+from bursty.models.dpmfs import settings
 from bursty.storage import read_tree, write_tree
 from bursty.storage.schema import stored_classes
 
@@ -30,6 +31,7 @@ MODELS = {
     "lda": LDA(3, learn_hyperparameters=True, n_iter=20, tol=0, n_jobs=1, random_state=1),
     "dcmlda": DCMLDA(3, n_iter=20, tol=0, n_jobs=1, random_state=1),
     "dpmfs": DPMFS(n_iter=60, n_chains=2, n_jobs=1, random_state=1),
+    "dpmfs auto": DPMFS(n_iter="auto", max_iter=24, n_chains=2, n_jobs=1, random_state=1),
     "dpmfs paper": DPMFS(10, sampler="paper", n_iter=60, burn_in=30, n_jobs=1, random_state=1),
 }
 
@@ -55,8 +57,17 @@ class Stop(Exception):
     pass
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("after", [1, 2, 7])
+@pytest.fixture(autouse=True)
+def early_rounds(monkeypatch):
+    """Chains that run until they settle are judged after 8, 12, 18 and 24 sweeps."""
+    monkeypatch.setattr(settings, "FIRST_ROUND", 8)
+
+
+# Chains that are judged together are also stopped at the end of the first round, and within the second.
+STOPS = [(name, after) for name in MODELS for after in (1, 2, 7)] + [("dpmfs auto", 16), ("dpmfs auto", 21)]
+
+
+@pytest.mark.parametrize(("name", "after"), STOPS)
 def test_stopped_after_some_writes(name, after, corpus, tmp_path, monkeypatch):
     path = tmp_path / "fit.checkpoint"
     whole = fitted(MODELS[name], corpus)

@@ -90,6 +90,22 @@ def test_where_one_thread_fails_the_others_stop():
         endless.side_by_side(2, np.random.default_rng(0), 2)
 
 
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_rounds_end_when_every_run_is_done(n_threads):
+    """Between rounds nothing moves, and what is decided there sees all runs at the same step."""
+    seen = []
+
+    def next_round(runs):
+        seen.append([len(run.trace) for run in runs])
+        for run in runs:
+            run.n_steps = 2 * len(seen)
+        return len(seen) < 4
+
+    outcome = runner().side_by_side(3, np.random.default_rng(0), n_threads, next_round)
+    assert seen == [[0] * 3, [2] * 3, [4] * 3, [6] * 3]
+    assert not outcome.interrupted
+
+
 @pytest.fixture(scope="module")
 def corpus():
     return datasets.make_bursty_mixture(90, 40, 3, random_state=0)[0]

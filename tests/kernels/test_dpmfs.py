@@ -76,7 +76,8 @@ def test_fresh_tokens_of_an_urn():
     indptr, words, counts = np.arange(n + 1), np.zeros(n, dtype=np.int32), np.full(n, x, dtype=np.int32)
     labels, slot, out = np.zeros(n, dtype=np.int32), np.array([0], dtype=np.int32), np.empty(n, dtype=np.int32)
     log_s = np.array([math.log(a), 0.0])
-    dpmfs_bursts.draw_tables(indptr, words, counts, labels, slot, np.zeros((1, 1)), np.zeros(1), log_s, 1, 2, 0, out)
+    urns = dpmfs_bursts.Urns(slot, np.zeros((1, 1)), np.zeros(1), log_s)
+    dpmfs_bursts.draw_tables(dpmfs_bursts.Documents(indptr, words, counts, labels), urns, 1, 2, 0, out)
     weights = np.array([oracles.stirling(x, t) * a**t for t in range(1, x + 1)])
     assert stats.chisquare(np.bincount(out, minlength=x + 1)[1:], n * weights / weights.sum()).pvalue > 1e-3
 
@@ -104,14 +105,13 @@ def test_splits_in_plain_python():
     """The same proposal, compiled and not; a split that is accepted keeps every document."""
     indptr, slots, tables, _ = small()
     lam, results = np.array([0.3, 0.6, 1.0]), []
+    documents = dpmfs_labels.Documents(indptr, slots, tables, np.zeros(4, dtype=np.uint8))
+    prior = dpmfs_labels.Prior(1.0, 0.0, 3, lam, lam.sum())
     for kernel in both(dpmfs_splits.split_or_merge):
         labels, sizes = np.zeros(4, dtype=np.int32), np.array([4, 0, 0, 0])
         accepted = 0
         for name in range(60):
-            accepted += kernel(
-                indptr, slots, tables, np.zeros(4, dtype=np.uint8), labels, sizes, 3, 1.0, 0.0, lam, lam.sum(), 2, 1, 0,
-                name, np.empty(4, dtype=np.int64),
-            )  # fmt: skip
+            accepted += kernel(documents, prior, labels, sizes, 2, 1, 0, name, np.empty(4, dtype=np.int64))
             np.testing.assert_array_equal(sizes, np.bincount(labels, minlength=4))
         results.append((accepted, labels.tolist()))
     assert results[0] == results[1]
@@ -137,10 +137,10 @@ def test_flips_in_plain_python():
         totals = np.array([inside[labels == k].sum() for k in range(3)], dtype=float)
         sums = np.array([lam[on].sum(), lam[~on].sum(), x[:, ~on].sum()], dtype=float)
         sizes, outside = np.bincount(labels, minlength=3), x[:, ~on].sum(axis=1)
-        changed = kernel(
-            words, draws, False, -0.5, 0.0, np.array(starts), documents, counts, counts, x.sum(axis=0), lam,
-            labels, sizes, term, term, chosen, inside, outside, totals, sums, np.zeros(3),
-        )  # fmt: skip
+        cells = dpmfs_words.Cells(np.array(starts), documents, counts, counts, x.sum(axis=0))
+        prior, lengths = dpmfs_words.Prior(lam, -0.5, 0.0), dpmfs_words.Lengths(inside, outside, term, term)
+        clusters = dpmfs_words.Clusters(labels, sizes, totals, np.zeros(3))
+        changed = kernel(words, draws, False, cells, prior, lengths, clusters, chosen, sums, np.zeros(7))
         on = chosen.astype(bool)
         np.testing.assert_array_equal(inside, x[:, on].sum(axis=1))
         np.testing.assert_array_equal(outside, x[:, ~on].sum(axis=1))

@@ -5,14 +5,14 @@ import inspect
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 from bursty import DPMFS, datasets, metrics
 from bursty.cli import clusters
 from bursty.engines import Chunk
-from bursty.families import DCM, EDCM, Multinomial, get_family
-from bursty.models.dpmfs import estimate
-from bursty.models.dpmfs.settings import default_omega
+from bursty.families import DCM, EDCM, Multinomial
+from bursty.models.dpmfs import estimate, settings
 from samplers import oracles_dpmfs as oracles
 from weights import NOT_FOR_COUNTS
 
@@ -31,10 +31,63 @@ def bursty():
     return datasets.make_bursty_mixture(n_documents=120, n_words=250, n_components=3, s=20.0, random_state=0)[0]
 
 
-def test_how_many_words_are_expected_to_matter():
-    assert default_omega(get_family("multinomial"), 1000) == 0.05
-    assert default_omega(get_family("multinomial"), 20) == 0.5
-    assert default_omega(get_family("dcm"), 1000) == 0.75
+def test_how_many_words_are_expected_to_matter(bursty):
+    """50, as in the paper; with DCM components that is learned."""
+    for options, least, most in (
+        ({"family": "multinomial"}, 0.2, 0.2),
+        ({"sampler": "paper"}, 0.2, 0.2),
+        ({"omega": 0.3}, 0.3, 0.3),
+        ({}, 0.35, 0.95),
+        ({"family": "multinomial", "omega": "learned"}, 0.01, 0.99),
+    ):
+        model = DPMFS(n_iter=20, random_state=0, **options).fit(bursty)
+        assert least <= model.omega_ <= most
+        assert (len(np.unique(model.trace_["omega"])) > 10) == (least < most)
+        assert ("omega" in model.diagnostics_) == (least < most)
+
+
+def test_the_prior_alone_makes_no_word_discriminative():
+    """Documents of one distribution and a large omega: most words are chosen most of the time, and none is evident."""
+    X = np.random.default_rng(0).poisson(1.0, size=(40, 30))
+    model = DPMFS(omega=0.95, lam_prior=None, n_iter=60, random_state=0).fit(X)
+    assert model.inclusion_prob_.mean() > 0.7
+    assert model.discriminative_.sum() < 5
+    assert np.all(model.log_bayes_factor_[model.discriminative_] > np.log(3.0))
+
+
+def test_words_are_ranked_by_evidence(synthetic):
+    model = DPMFS(**PAPER, **SHORT).fit(synthetic)
+    assert set(np.argsort(-model.log_bayes_factor_)[:40]) <= set(range(50))
+    assert len(np.unique(model.log_bayes_factor_[model.inclusion_prob_ == 1.0])) > 10
+    np.testing.assert_allclose(
+        (model.inclusion_prob_ / (1 - model.inclusion_prob_))[50:] * 99,
+        np.exp(model.log_bayes_factor_[50:]), atol=3.0,
+    )  # fmt: skip
+
+
+def test_chains_run_until_they_settle(synthetic, monkeypatch):
+    """Judged together at fixed sweeps: the same bits for any number of threads."""
+    monkeypatch.setattr(settings, "FIRST_ROUND", 40)
+    model = DPMFS(**PAPER, random_state=0, n_jobs=1).fit(synthetic)
+    assert model.converged_
+    assert model.n_iter_ in (40, 60, 90, 135)
+    assert model.trace_["log_joint"].shape == (4, model.n_iter_)
+    assert all(facts["r_hat"] <= 1.05 and facts["ess"] >= 100 for facts in model.diagnostics_.values())
+    assert model.samples_.shape == (4 * (model.n_iter_ - model.n_iter_ // 2), 300)
+    same = DPMFS(**PAPER, random_state=0, n_jobs=3).fit(synthetic)
+    assert same.samples_.tobytes() == model.samples_.tobytes()
+    assert same.log_bayes_factor_.tobytes() == model.log_bayes_factor_.tobytes()
+    assert set(model.summary()["r_hat"]) == {max(facts["r_hat"] for facts in model.diagnostics_.values())}
+
+
+def test_chains_that_have_not_settled_are_told(bursty, monkeypatch):
+    monkeypatch.setattr(settings, "FIRST_ROUND", 8)
+    with pytest.warns(ConvergenceWarning, match=r"chains have not settled after 20 sweeps \(.*\): raise max_iter"):
+        model = DPMFS(max_iter=20, n_chains=2, random_state=0).fit(bursty)
+    assert not model.converged_
+    assert model.n_iter_ == 20
+    with pytest.warns(ConvergenceWarning, match=r"the chain has not settled after 3 sweeps .*raise n_iter, n_chains"):
+        DPMFS(n_iter=3, random_state=0).fit(bursty)
 
 
 def test_which_family(bursty):
@@ -137,7 +190,6 @@ def test_stops_when_the_partition_is_stable(synthetic):
     assert model.converged_
     assert model.n_iter_ < 100
     assert nmi(synthetic, model.labels_) == pytest.approx(1.0)
-    assert not DPMFS(**PAPER, **SHORT).fit(synthetic).converged_
 
 
 @pytest.mark.parametrize("sampler", ["paper", "collapsed"])
@@ -252,6 +304,11 @@ def test_empty_documents_keep_their_row(bursty):
         ({"threshold": 1.5}, "threshold must be between"),
         ({"n_chains": 0}, "n_chains must be a positive integer"),
         ({"patience": 1}, "patience must be an integer of at least 2"),
+        ({"n_iter": "long"}, 'n_iter must be a positive integer or "auto"'),
+        ({"n_iter": "auto", "patience": 5}, "give one of them"),
+        ({"max_iter": 10, "burn_in": 10}, "burn_in is 10 of max_iter=10"),
+        ({"max_iter": 0}, "max_iter must be a positive integer"),
+        ({"omega": "many"}, 'omega must be between 0 and 1, both excluded or "learned"'),
     ],
 )
 def test_bad_parameters(bursty, options, message):
@@ -268,8 +325,9 @@ def test_nothing_to_cluster():
 def test_classic400(data_dir):
     """The paper has 8.0 clusters and an NMI of 0.641 of the 3 classes."""
     corpus = datasets.load("classic400")
-    model = DPMFS(family="dcm", n_iter=60, random_state=0).fit(corpus)
-    assert abs(model.n_clusters_ - 3) < 5
+    model = DPMFS(random_state=0, max_iter=300).fit(corpus)
+    assert model.converged_
+    assert model.n_clusters_ == 4
     assert nmi(corpus, model.labels_) > 0.641
     paper = DPMFS(sampler="paper", n_iter=3000, random_state=0).fit(corpus)
     assert nmi(corpus, paper.labels_) > 0.641 - 0.03

@@ -7,7 +7,7 @@ import math
 from functools import cache
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import betaln, gammaln, logsumexp
 
 
 def log_dirichlet_multinomial(counts, lam):
@@ -36,6 +36,12 @@ def log_orders(x, gamma):
 
 def log_prior(gamma, omega):
     return float(np.sum(np.where(np.asarray(gamma, dtype=bool), math.log(omega), math.log1p(-omega))))
+
+
+def learned_log_prior(gamma, a=1.0, b=1.0):
+    """omega integrated out."""
+    n, w = sum(gamma), len(gamma)
+    return float(betaln(a + n, b + w - n) - betaln(a, b))
 
 
 def log_partition(labels, alpha, most):

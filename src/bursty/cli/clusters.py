@@ -89,7 +89,7 @@ def discover(
     sampler: Annotated[str, typer.Option("--sampler", metavar="NAME", help="collapsed or paper.")] = "collapsed",
     iterations: Annotated[
         int | None,
-        typer.Option("--iterations", min=2, metavar="N", help="Number of sweeps; the first half is burn-in."),
+        typer.Option("--iterations", min=2, metavar="N", help="Number of sweeps; by default until the chains settle."),
     ] = None,
 ) -> None:
     """Find clusters, their number, and their discriminative words."""
@@ -105,6 +105,7 @@ def discover(
         results.facts |= {
             "clusters": int(model.n_clusters_),
             "sweeps": int(model.n_iter_),
+            "settled": bool(model.converged_),
             "discriminative_words": int(model.discriminative_.sum()),
             "words": corpus.n_words,
         }
@@ -131,6 +132,7 @@ def _chosen_words(model: Any, corpus: Corpus | ShardedCorpus) -> Table:
     columns = {
         "word": corpus.vocabulary,
         "inclusion_probability": model.inclusion_prob_,
+        "log_bayes_factor": model.log_bayes_factor_,
         "discriminative": model.discriminative_,
     }
     return Table("word_selection", columns, shown=False)

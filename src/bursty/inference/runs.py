@@ -159,8 +159,19 @@ class Runner(Generic[R]):
         assert best is not None
         return Outcome([best], interrupted)
 
-    def side_by_side(self, n_runs: int, rng: np.random.Generator, n_threads: int) -> Outcome[R]:
-        """All runs, several at a time; each is the same whatever the others do."""
+    def side_by_side(
+        self,
+        n_runs: int,
+        rng: np.random.Generator,
+        n_threads: int,
+        next_round: Callable[[list[R]], bool] | None = None,
+    ) -> Outcome[R]:
+        """All runs, several at a time, in rounds that end when every run is done.
+
+        ``next_round`` is called before each round, while no run moves. It tells the runs how far they go, or that they
+        have gone far enough (False). If it looks at nothing but the runs, results do not depend on the number of
+        threads, nor on interruptions. By default there is one round.
+        """
         kept = self.writer.resume()
         if kept is None:
             runs = [self.start(rng) for _ in range(n_runs)]
@@ -185,7 +196,10 @@ class Runner(Generic[R]):
 
         interrupted = False
         try:
-            _do_all(go_on, n_runs, n_threads, stopped)
+            if next_round is None:
+                _do_all(go_on, n_runs, n_threads, stopped)
+            while next_round is not None and next_round(runs):
+                _do_all(go_on, n_runs, n_threads, stopped)
         except KeyboardInterrupt:
             interrupted = True
             if self.writer.active:
@@ -205,7 +219,7 @@ def advance(run: R, on_step: Callable[[R], None] = lambda run: None, stopped: th
 
 
 def _do_all(task: Callable[[int], None], n_tasks: int, n_threads: int, stopped: threading.Event) -> None:
-    """Run the tasks 0, 1, ...; if one fails, or on Ctrl-C, the others are told to stop."""
+    """Run the tasks 0, 1, ... to their ends; if one fails, or on Ctrl-C, the others are told to stop."""
     if n_threads == 1 or n_tasks == 1:
         for number in range(n_tasks):
             task(number)
@@ -214,8 +228,9 @@ def _do_all(task: Callable[[int], None], n_tasks: int, n_threads: int, stopped: 
         try:
             for future in [pool.submit(task, number) for number in range(n_tasks)]:
                 future.result()
-        finally:
+        except BaseException:
             stopped.set()
+            raise
 
 
 def warn_interrupted(n_steps: int, how_to_go_on: str) -> None:

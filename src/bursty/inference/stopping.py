@@ -6,15 +6,21 @@ rule is one class here; the schedule of a run names the rule to use.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from bursty.inference.runs import Trace
-from bursty.metrics import normalized_mutual_information
+from bursty.metrics import effective_sample_size, normalized_mutual_information, r_hat
 
 Array = np.ndarray[Any, Any]
+
+#: Largest R-hat of chains that have settled: the variance of the chains' means is then a tenth of that within a chain.
+MOST_R_HAT = 1.05
+#: Least effective sample size: the error of a posterior mean is then a tenth of the posterior's standard deviation.
+LEAST_ESS = 100.0
 
 
 class Rule(Protocol):
@@ -95,3 +101,37 @@ class SamePartition:
         if n_clusters != len(np.unique(before)):
             return False
         return n_clusters == 1 or normalized_mutual_information(last, before) >= self.least
+
+
+@dataclass(frozen=True)
+class ChainsAgree:
+    """Chains of a sampler agree with each other, and have moved enough to say so; judged on several numbers at once."""
+
+    most_r_hat: float = MOST_R_HAT
+    least_ess: float = LEAST_ESS
+
+    @staticmethod
+    def diagnose(values: Mapping[str, Array]) -> dict[str, dict[str, float]]:
+        """R-hat and effective sample size of each number (chains x draws); empty if there are fewer than 4 draws."""
+        return {
+            name: {"r_hat": r_hat(chains), "ess": effective_sample_size(chains)}
+            for name, chains in values.items()
+            if chains.shape[1] >= 4
+        }
+
+    def settled(self, diagnostics: Mapping[str, Mapping[str, float]]) -> bool:
+        """Whether every number is within the bounds."""
+        return bool(diagnostics) and not self.complaints(diagnostics)
+
+    def complaints(self, diagnostics: Mapping[str, Mapping[str, float]]) -> list[str]:
+        """What is out of bounds, in words."""
+        found = []
+        for name, facts in diagnostics.items():
+            said = []
+            if not facts["r_hat"] <= self.most_r_hat:
+                said.append(f"R-hat {facts['r_hat']:.2f} (above {self.most_r_hat:g})")
+            if not facts["ess"] >= self.least_ess:
+                said.append(f"effective sample size {facts['ess']:.0f} (below {self.least_ess:g})")
+            if said:
+                found.append(f"{name}: {', '.join(said)}")
+        return found

@@ -13,30 +13,52 @@ probability s eta / (s eta + m).
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bursty.kernels.compile import kernel
 from bursty.kernels.random import stream, uniform
 
+Array = np.ndarray[Any, Any]
+
+
+class Documents(NamedTuple):
+    """The documents, as rows of word numbers and counts, and their labels."""
+
+    indptr: Array
+    words: Array
+    counts: Array
+    labels: Array
+
+
+class Urns(NamedTuple):
+    """Log-probabilities of the chosen words (components x slots) and of the others, and log s of both sides.
+
+    ``slot`` is the column of each word in ``log_inside``, -1 for words that are not chosen.
+    """
+
+    slot: Array
+    log_inside: Array
+    log_outside: Array
+    log_s: Array
+
 
 @kernel
-def draw_tables(indptr, words, counts, labels, slot, log_inside, log_outside, log_s, seed, sweep, names, out):
-    """Draw the t of every cell that has more than one token; ``slot`` is -1 for words that are not chosen.
-
-    ``log_inside`` has shape components x chosen words, ``log_outside`` one entry per word, ``log_s`` one per side.
-    """
+def draw_tables(documents, urns, seed, sweep, names, out):
+    """Draw the t of every cell that has more than one token."""
+    counts, labels = documents.counts, documents.labels
     for document in range(len(labels)):
         key, step = stream(seed, sweep, names + document)
         draw = 0
-        for cell in range(indptr[document], indptr[document + 1]):
+        for cell in range(documents.indptr[document], documents.indptr[document + 1]):
             out[cell] = 1
             if counts[cell] > 1:
-                word = words[cell]
-                if slot[word] >= 0:
-                    a = math.exp(log_s[0] + log_inside[labels[document], slot[word]])
+                word = documents.words[cell]
+                if urns.slot[word] >= 0:
+                    a = math.exp(urns.log_s[0] + urns.log_inside[labels[document], urns.slot[word]])
                 else:
-                    a = math.exp(log_s[1] + log_outside[word])
+                    a = math.exp(urns.log_s[1] + urns.log_outside[word])
                 for m in range(1, counts[cell]):
                     out[cell] += uniform(np.uint64(key), np.uint64(step), draw) * (a + m) < a
                     draw += 1

@@ -1,12 +1,12 @@
 """Components of the documents: Metropolis steps of [Yu2010], and Gibbs steps with the parameters integrated out.
 
-Documents consist of cells of chosen words only: ``slots`` (index of the chosen word) and ``tables`` (its t). Labels
-that are ``held`` do not change.
+Documents consist of cells of chosen words only.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,29 @@ from bursty.kernels.compile import kernel
 from bursty.kernels.random import stream, uniform
 from bursty.kernels.variates import log_dirichlet
 
+Array = np.ndarray[Any, Any]
+
 # Number of factors multiplied before taking a logarithm; few enough that the product neither overflows nor vanishes.
 _FACTORS = 8
+
+
+class Documents(NamedTuple):
+    """Cells of ``slots`` (index of the chosen word) and ``tables`` (its t). Labels that are ``held`` do not change."""
+
+    indptr: Array
+    slots: Array
+    tables: Array
+    held: Array
+
+
+class Prior(NamedTuple):
+    """Of partitions: alpha, alpha / N (0 without a bound) and the bound; of components: lambda and its sum."""
+
+    alpha: float
+    share: float
+    most: int
+    lam: Array
+    lam_total: float
 
 
 @kernel
@@ -34,43 +55,42 @@ def tally_component(indptr, slots, tables, labels, words_first, table):
 
 
 @kernel
-def log_prob(first, last, slots, tables, log_eta):
+def log_prob(document, documents, log_eta):
     """``sum_j t_j log eta_j`` of one document."""
     total = 0.0
-    for cell in range(first, last):
-        total += tables[cell] * log_eta[slots[cell]]
+    for cell in range(documents.indptr[document], documents.indptr[document + 1]):
+        total += documents.tables[cell] * log_eta[documents.slots[cell]]
     return total
 
 
 @kernel
-def metropolis(indptr, slots, tables, held, labels, n_steps, share, lam, log_eta, drawn, seed, sweep, names):
+def metropolis(documents, prior, labels, n_steps, log_eta, drawn, seed, sweep, names):
     """Move each document ``n_steps`` times ([Yu2010] eqs. 14 and 15); returns the number of accepted moves.
 
-    A candidate is the label of another document, or (with weight alpha = N ``share``) any of the N components.
+    A candidate is the label of another document, or (with weight alpha) any of the N components.
     Parameters of an empty component (``drawn`` is 0) are drawn from its own stream when it is proposed.
     """
     n_documents, n_components, accepted = len(labels), len(drawn), 0
-    alpha = share * n_components
+    alpha = prior.share * n_components
     for document in range(n_documents):
-        if held[document]:
+        if documents.held[document]:
             continue
-        first, last = indptr[document], indptr[document + 1]
         key, step = stream(seed, sweep, document)
-        current = log_prob(first, last, slots, tables, log_eta[labels[document]])
+        current = log_prob(document, documents, log_eta[labels[document]])
         for i in range(n_steps):
             u = uniform(np.uint64(key), np.uint64(step), 2 * i) * (n_documents - 1 + alpha)
             if u < n_documents - 1:
                 other = int(u)
                 candidate = labels[other + (other >= document)]
             else:
-                candidate = min(int((u - (n_documents - 1)) / share), n_components - 1)
+                candidate = min(int((u - (n_documents - 1)) / prior.share), n_components - 1)
             if candidate == labels[document]:
                 continue
             if not drawn[candidate]:
-                log_eta[candidate, :] = lam
+                log_eta[candidate, :] = prior.lam
                 log_dirichlet(log_eta[candidate], seed, sweep, names + candidate)
                 drawn[candidate] = 1
-            new = log_prob(first, last, slots, tables, log_eta[candidate])
+            new = log_prob(document, documents, log_eta[candidate])
             if new >= current or uniform(np.uint64(key), np.uint64(step), 2 * i + 1) < math.exp(new - current):
                 labels[document] = candidate
                 current = new
@@ -79,7 +99,7 @@ def metropolis(indptr, slots, tables, held, labels, n_steps, share, lam, log_eta
 
 
 @kernel
-def log_predictive(first, last, slots, tables, weights, totals, n_used, product, out):
+def log_predictive(document, documents, weights, totals, n_used, product, out):
     """Log-probability of a document given the documents of each component, for the first ``n_used`` components.
 
     ``weights`` (slots x components) are the t of each component plus lambda, ``totals`` their sums. Equivalent to
@@ -89,8 +109,8 @@ def log_predictive(first, last, slots, tables, weights, totals, n_used, product,
     for k in range(n_used):
         out[k] = 0.0
         product[k] = 1.0
-    for cell in range(first, last):
-        row, t = weights[slots[cell]], tables[cell]
+    for cell in range(documents.indptr[document], documents.indptr[document + 1]):
+        row, t = weights[documents.slots[cell]], documents.tables[cell]
         length += t
         for repeat in range(t):
             for k in range(n_used):
@@ -107,11 +127,11 @@ def log_predictive(first, last, slots, tables, weights, totals, n_used, product,
 
 
 @kernel
-def move(first, last, slots, tables, sign, k, weights, totals):
+def move(document, documents, sign, k, weights, totals):
     """Add a document to a component (``sign`` 1) or remove it (-1)."""
-    for cell in range(first, last):
-        weights[slots[cell], k] += sign * tables[cell]
-        totals[k] += sign * tables[cell]
+    for cell in range(documents.indptr[document], documents.indptr[document + 1]):
+        weights[documents.slots[cell], k] += sign * documents.tables[cell]
+        totals[k] += sign * documents.tables[cell]
 
 
 @kernel
@@ -137,44 +157,42 @@ def pick(log_weights, n, u):
 
 
 @kernel
-def gibbs(
-    start, indptr, slots, tables, held, labels, sizes, most, alpha, share, weights, totals, lam, lam_total,
-    seed, sweep, product, scores,
-):  # fmt: skip
+def gibbs(start, documents, prior, labels, sizes, weights, totals, seed, sweep, scratch):
     """Draw the component of each document from ``start`` on, given all others; returns (where it stopped, moves).
 
     An empty component has the lowest free number, where ``weights`` holds lambda. The kernel stops before a document
-    if no column is left for a new component; the caller makes room and continues.
+    if no column is left for a new component; the caller makes room and continues. ``scratch`` has two rows of columns.
     """
+    product, scores = scratch[0], scratch[1]
     n_columns, n_moved, n_occupied, n_used = len(sizes), 0, 0, 0
     for k in range(n_columns):
         if sizes[k] > 0:
             n_occupied += 1
             n_used = k + 1
     for document in range(start, len(labels)):
-        if held[document]:
+        if documents.held[document]:
             continue
         free = 0
         while free < n_columns and sizes[free] > 0:
             free += 1
         if free == n_columns:
             return document, n_moved
-        first, last, old = indptr[document], indptr[document + 1], labels[document]
-        move(first, last, slots, tables, -1, old, weights, totals)
+        old = labels[document]
+        move(document, documents, -1, old, weights, totals)
         sizes[old] -= 1
         if sizes[old] == 0:
             n_occupied -= 1
             free = min(free, old)
-            for j in range(len(lam)):
-                weights[j, old] = lam[j]
-            totals[old] = lam_total
+            for j in range(len(prior.lam)):
+                weights[j, old] = prior.lam[j]
+            totals[old] = prior.lam_total
         n_used = max(n_used, free + 1)
-        log_predictive(first, last, slots, tables, weights, totals, n_used, product, scores)
+        log_predictive(document, documents, weights, totals, n_used, product, scores)
         for k in range(n_used):
             if sizes[k] > 0:
-                scores[k] += math.log(sizes[k] + share)
-            elif k == free and n_occupied < most:
-                scores[k] += math.log(alpha - n_occupied * share)
+                scores[k] += math.log(sizes[k] + prior.share)
+            elif k == free and n_occupied < prior.most:
+                scores[k] += math.log(prior.alpha - n_occupied * prior.share)
             else:
                 scores[k] = -np.inf
         key, step = stream(seed, sweep, document)
@@ -182,6 +200,6 @@ def gibbs(
         n_occupied += sizes[new] == 0
         sizes[new] += 1
         labels[document] = new
-        move(first, last, slots, tables, 1, new, weights, totals)
+        move(document, documents, 1, new, weights, totals)
         n_moved += new != old
     return len(labels), n_moved

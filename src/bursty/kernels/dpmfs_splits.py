@@ -9,30 +9,40 @@ current division, so that a split and the merge that undoes it have the same pro
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bursty.kernels.compile import kernel
 from bursty.kernels.random import stream, uniform
 
+Array = np.ndarray[Any, Any]
+
+
+class Sides(NamedTuple):
+    """The two sides: t plus lambda of each word, their sums, and numbers of documents."""
+
+    weights: Array
+    totals: Array
+    sizes: Array
+
 
 @kernel
-def put(first, last, slots, tables, sign, weights, total):
-    """Add a document to a side, or take it away; returns the side's new total."""
-    for cell in range(first, last):
-        weights[slots[cell]] += sign * tables[cell]
-        total += sign * tables[cell]
-    return total
+def put(document, documents, sign, side, sides):
+    """Add a document to a side (``sign`` 1), or take it away (-1)."""
+    for cell in range(documents.indptr[document], documents.indptr[document + 1]):
+        sides.weights[side, documents.slots[cell]] += sign * documents.tables[cell]
+        sides.totals[side] += sign * documents.tables[cell]
 
 
 @kernel
-def side_odds(first, last, slots, tables, weights, totals):
+def side_odds(document, documents, sides):
     """Log-probability of a document given the documents of side 0, minus that given those of side 1."""
-    odds, length = 0.0, 0.0
-    for cell in range(first, last):
-        a, b = weights[0, slots[cell]], weights[1, slots[cell]]
-        length += tables[cell]
-        for repeat in range(tables[cell]):
+    odds, length, weights, totals = 0.0, 0.0, sides.weights, sides.totals
+    for cell in range(documents.indptr[document], documents.indptr[document + 1]):
+        a, b = weights[0, documents.slots[cell]], weights[1, documents.slots[cell]]
+        length += documents.tables[cell]
+        for repeat in range(documents.tables[cell]):
             odds += math.log((a + repeat) / (b + repeat))
     if length > 0:
         odds += math.lgamma(totals[0]) - math.lgamma(totals[0] + length)
@@ -41,14 +51,14 @@ def side_odds(first, last, slots, tables, weights, totals):
 
 
 @kernel
-def log_marginal(weights, lam, total, lam_total):
+def log_marginal(weights, total, prior):
     """Log-probability of all documents of a side, from their sums plus lambda."""
-    value = 0.0
+    value, lam = 0.0, prior.lam
     for j in range(len(lam)):
         if weights[j] != lam[j]:
             value += math.lgamma(weights[j]) - math.lgamma(lam[j])
     if len(lam) > 0:
-        value += math.lgamma(lam_total) - math.lgamma(total)
+        value += math.lgamma(prior.lam_total) - math.lgamma(total)
     return value
 
 
@@ -59,29 +69,27 @@ def log_sigmoid(x):
 
 
 @kernel
-def scan(members, sides, goal, launch, share, indptr, slots, tables, weights, totals, sizes, key, step, draw):
+def scan(members, place, goal, launch, documents, prior, sides, key, step, draw):
     """Assign each member to a side given the others; returns the log-probability and the number of the next draw.
 
-    ``launch``: members have no side yet. ``goal``: the final sides, if only their probability is needed, or an empty
-    array to draw them.
+    ``place`` has the side of each member; ``launch``: members have none yet. ``goal``: the final sides, if only their
+    probability is needed, or an empty array to draw them.
     """
-    log_q = 0.0
+    log_q, sizes = 0.0, sides.sizes
     for m in range(len(members)):
-        first, last = indptr[members[m]], indptr[members[m] + 1]
         if not launch:
-            old = sides[m]
-            totals[old] = put(first, last, slots, tables, -1, weights[old], totals[old])
-            sizes[old] -= 1
-        odds = side_odds(first, last, slots, tables, weights, totals)
-        odds += math.log((sizes[0] + share) / (sizes[1] + share))
+            put(members[m], documents, -1, place[m], sides)
+            sizes[place[m]] -= 1
+        odds = side_odds(members[m], documents, sides)
+        odds += math.log((sizes[0] + prior.share) / (sizes[1] + prior.share))
         if len(goal) > 0:
             new = goal[m]
         else:
             new = int(math.log(1.0 - uniform(np.uint64(key), np.uint64(step), draw)) >= log_sigmoid(odds))
             draw += 1
         log_q += log_sigmoid(odds if new == 0 else -odds)
-        sides[m] = new
-        totals[new] = put(first, last, slots, tables, 1, weights[new], totals[new])
+        place[m] = new
+        put(members[m], documents, 1, new, sides)
         sizes[new] += 1
     return log_q, draw
 
@@ -111,19 +119,18 @@ def shuffle(members, n, key, step, draw):
 
 
 @kernel
-def log_ratio(weights, totals, lam, lam_total, sizes, n_clusters, alpha, share):
+def log_ratio(sides, prior, n_clusters):
     """Log joint probability of the two sides apart, minus that when merged into one of ``n_clusters`` clusters."""
-    apart = log_marginal(weights[0], lam, totals[0], lam_total) + log_marginal(weights[1], lam, totals[1], lam_total)
-    together = weights[0] + weights[1] - lam
-    ratio = apart - log_marginal(together, lam, totals[0] + totals[1] - lam_total, lam_total)
+    weights, totals, sizes, share = sides.weights, sides.totals, sides.sizes, prior.share
+    apart = log_marginal(weights[0], totals[0], prior) + log_marginal(weights[1], totals[1], prior)
+    together = weights[0] + weights[1] - prior.lam
+    ratio = apart - log_marginal(together, totals[0] + totals[1] - prior.lam_total, prior)
     ratio += math.lgamma(sizes[0] + share) + math.lgamma(sizes[1] + share) - math.lgamma(1.0 + share)
-    return ratio - math.lgamma(sizes[0] + sizes[1] + share) + math.log(alpha - n_clusters * share)
+    return ratio - math.lgamma(sizes[0] + sizes[1] + share) + math.log(prior.alpha - n_clusters * share)
 
 
 @kernel
-def split_or_merge(
-    indptr, slots, tables, held, labels, sizes, most, alpha, share, lam, lam_total, n_scans, seed, sweep, name, members
-):
+def split_or_merge(documents, prior, labels, sizes, n_scans, seed, sweep, name, members):
     """Propose one split or merge; returns 1 if it was accepted. ``sizes`` has room for one more cluster."""
     key, step = stream(seed, sweep, name)
     key, step = np.uint64(key), np.uint64(step)
@@ -133,24 +140,22 @@ def split_or_merge(
     other += other >= anchor
     apart = labels[anchor] != labels[other]
     n_clusters = np.sum(sizes > 0) - apart
-    n = gather_members(labels, held, anchor, other, members)
-    if n < 0 or n_clusters >= most:
+    n = gather_members(labels, documents.held, anchor, other, members)
+    if n < 0 or n_clusters >= prior.most:
         return 0
     draw = shuffle(members, n, key, step, 2)
-    weights, totals, side_sizes = np.empty((2, len(lam))), np.full(2, lam_total), np.ones(2)
-    weights[0], weights[1] = lam, lam
-    totals[0] = put(indptr[anchor], indptr[anchor + 1], slots, tables, 1, weights[0], totals[0])
-    totals[1] = put(indptr[other], indptr[other + 1], slots, tables, 1, weights[1], totals[1])
-    sides, goal = np.zeros(n, dtype=np.int64), np.zeros(n if apart else 0, dtype=np.int64)
+    sides = Sides(np.empty((2, len(prior.lam))), np.full(2, prior.lam_total), np.ones(2))
+    sides.weights[0], sides.weights[1] = prior.lam, prior.lam
+    put(anchor, documents, 1, 0, sides)
+    put(other, documents, 1, 1, sides)
+    place, goal = np.zeros(n, dtype=np.int64), np.zeros(n if apart else 0, dtype=np.int64)
     for m in range(len(goal)):
         goal[m] = int(labels[members[m]] == labels[other])
     free, log_q = goal[:0], 0.0
     for i in range(n_scans + 1):
         aim = goal if i == n_scans else free
-        log_q, draw = scan(
-            members[:n], sides, aim, i == 0, share, indptr, slots, tables, weights, totals, side_sizes, key, step, draw
-        )
-    ratio = log_ratio(weights, totals, lam, lam_total, side_sizes, n_clusters, alpha, share) - log_q
+        log_q, draw = scan(members[:n], place, aim, i == 0, documents, prior, sides, key, step, draw)
+    ratio = log_ratio(sides, prior, n_clusters) - log_q
     u = math.log(1.0 - uniform(np.uint64(key), np.uint64(step), draw))
     if u >= (-ratio if apart else ratio):
         return 0
@@ -160,10 +165,10 @@ def split_or_merge(
         while sizes[target] > 0:
             target += 1
     source = labels[other]
-    sizes[source] -= side_sizes[1]
-    sizes[target] += side_sizes[1]
+    sizes[source] -= sides.sizes[1]
+    sizes[target] += sides.sizes[1]
     labels[other] = target
     for m in range(n):
-        if sides[m] == 1:
+        if place[m] == 1:
             labels[members[m]] = target
     return 1

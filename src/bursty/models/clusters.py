@@ -155,8 +155,12 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         """
         check_is_fitted(self)
         examples = None if X is None else example_names(X, self.core_documents(X, n_examples))
-        shares, more = self.sizes_ / max(1, int(self.sizes_.sum())), {"confidence": self.confidence_}
+        shares, more = self.sizes_ / max(1, int(self.sizes_.sum())), self._summary_columns()
         return summary_frame(self._names_for(X), self.sizes_, shares, self.top_words(n_words), more, examples)
+
+    def _summary_columns(self) -> dict[str, Any]:
+        """What `summary` has of each cluster besides size, share and words."""
+        return {"confidence": self.confidence_}
 
     def core_documents(self, X: Any, n: int = 5) -> list[Array]:
         """Rows of the documents that are most clearly of each cluster.

@@ -242,12 +242,13 @@ def _label_split(clusters: Clusters) -> Chart | None:
 
 
 def _discriminative(source: Source) -> list[tuple[str, str]] | None:
-    """Discriminative words of a model with feature selection, most probable first."""
+    """Discriminative words of a model with feature selection, those that the data speak for most first."""
     chosen = getattr(source.model, "discriminative_", None)
     if chosen is None:
         return None
     probability = np.asarray(getattr(source.model, "inclusion_prob_", chosen), dtype=np.float64)
-    order = np.argsort(-probability, kind="stable")[:60]
+    evidence = np.asarray(getattr(source.model, "log_bayes_factor_", probability))
+    order = np.argsort(-np.where(chosen, evidence, -np.inf), kind="stable")[:60]
     return [(str(source.words[w]), percent(float(probability[w]))) for w in order if chosen[w]]
 
 

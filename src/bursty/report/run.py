@@ -110,7 +110,9 @@ def _ended(model: Any) -> str:
     text = f"{int(model.n_iter_):,} iterations."
     if getattr(model, "converged_", False):
         text += " It converged."
-    elif hasattr(model, "converged_") and not hasattr(model, "diagnostics_"):
+    elif hasattr(model, "diagnostics_"):
+        text += " The chains have not settled: clusters and words may be others in a longer run."
+    elif hasattr(model, "converged_"):
         text += " It did not converge: raise the limit or tol, or accept the current solution."
     for name, facts in (getattr(model, "diagnostics_", None) or {}).items():
         text += f" {name.replace('_', ' ')}: R-hat {facts['r_hat']:.2f}, effective sample size {facts['ess']:.0f}."

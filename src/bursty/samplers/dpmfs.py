@@ -23,6 +23,7 @@ The caller leaves out words that no document has: all sizes here refer to words 
 | gamma | `State.chosen` | W |
 | t | `State.tables`: x itself, except in the bursty variant | cells |
 | lambda | `DPMFSData.lam` times `State.scale` | W |
+| omega | `State.omega` | |
 | s | `State.burst`: its shares for the chosen words and for the others | 2 |
 """
 
@@ -36,7 +37,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bursty.kernels import dpmfs_bursts, dpmfs_words, order, random, select, streams
+from bursty.kernels import dpmfs_bursts, dpmfs_labels, dpmfs_words, order, random, select, streams
 from bursty.storage.schema import floats, index, integers, number, storable
 
 Array = np.ndarray[Any, Any]
@@ -53,6 +54,7 @@ class DPMFSData:
     """What a chain is given and never changes.
 
     ``most`` is N, or None if the number of components is unbounded. ``held`` marks documents whose label is known.
+    ``omega`` is where chains start, and stays there unless ``omega_prior`` has the parameters of a beta prior.
     """
 
     indptr: Array
@@ -66,6 +68,7 @@ class DPMFSData:
     alpha_mean: float = 1.0
     learn_alpha: bool = False
     lam_prior: str | None = None
+    omega_prior: tuple[float, float] | None = None
 
     @property
     def n_documents(self) -> int:
@@ -127,6 +130,7 @@ class DPMFSData:
     burst=floats(2, above=0),
     alpha=number(above=0),
     scale=number(above=0),
+    omega=number(above=0, high=1),
 )
 @dataclass(frozen=True)
 class State:
@@ -138,6 +142,7 @@ class State:
     burst: Array
     alpha: float
     scale: float
+    omega: float
 
     @property
     def sizes(self) -> Array:
@@ -148,6 +153,10 @@ class State:
         """alpha / N; 0 if the number of components is unbounded."""
         return 0.0 if problem.most is None else self.alpha / problem.most
 
+    def prior(self, problem: DPMFSData, lam: Array) -> dpmfs_labels.Prior:
+        """Prior of labels and of components over words with these lambda."""
+        return dpmfs_labels.Prior(self.alpha, self.share(problem), problem.limit, lam, float(lam.sum()))
+
     def lam(self, problem: DPMFSData) -> Array:
         """lambda of each word."""
         return problem.lam * self.scale
@@ -155,11 +164,15 @@ class State:
 
 @dataclass(frozen=True)
 class Info:
-    """Diagnostics of a sweep: shares of proposals or documents that changed."""
+    """Diagnostics of a sweep: shares of proposals or documents that changed.
+
+    ``log_odds`` are those with which each word was drawn, None where not all words are.
+    """
 
     words: float
     labels: float
     splits: float = 0.0
+    log_odds: Array | None = None
 
 
 @dataclass
@@ -193,6 +206,11 @@ class Sums:
         sizes = np.bincount(state.labels, minlength=n_components)
         return cls(inside, problem.lengths - inside, totals, sums, sizes, word_totals, by_word)
 
+    def cells(self, problem: DPMFSData) -> dpmfs_words.Cells:
+        """The documents word by word."""
+        starts, documents, _ = problem.columns
+        return dpmfs_words.Cells(starts, documents, problem.counts_by_word, self.tables_by_word, self.word_totals)
+
 
 def init(problem: DPMFSData, n_components: int, known: Array, seed: int, alpha: float) -> State:
     """Assign every document to a random component, and choose one random word ([Yu2010] section 5).
@@ -206,22 +224,24 @@ def init(problem: DPMFSData, n_components: int, known: Array, seed: int, alpha: 
     chosen[int(draws[-1] * problem.n_words)] = 1
     tables = np.ones_like(problem.counts) if problem.bursty else problem.counts
     labels = np.where(problem.held.astype(bool), known, labels).astype(np.int32)
-    return State(labels, chosen, tables, math.exp(LOG_BURST) * BURST_SHARES, alpha, 1.0)
+    return State(labels, chosen, tables, math.exp(LOG_BURST) * BURST_SHARES, alpha, 1.0, problem.omega)
 
 
-def flip_words(problem: DPMFSData, state: State, sums: Sums, words: Array, draws: Array, *, gibbs: bool) -> Array:
-    """Flip the indicators of these words and return the new gamma; ``sums`` are kept up to date."""
-    starts, documents, _ = problem.columns
-    chosen, tally = state.chosen.copy(), np.zeros(len(sums.sizes))
-    terms = length_terms(problem, state.burst)
-    log_odds = math.log(problem.omega) - math.log1p(-problem.omega)
+def flip_words(
+    problem: DPMFSData, state: State, sums: Sums, words: Array, draws: Array, *, gibbs: bool
+) -> tuple[Array, Array]:
+    """Flip the indicators of these words; returns the new gamma and, with ``gibbs``, the log-odds it was drawn with.
+
+    ``sums`` are kept up to date.
+    """
+    chosen, log_odds = state.chosen.copy(), np.zeros(problem.n_words)
     fresh_odds = math.log(state.burst[0] / state.burst[1]) if problem.bursty else 0.0
-    dpmfs_words.flip(
-        words, draws, gibbs, log_odds, fresh_odds, starts, documents, problem.counts_by_word, sums.tables_by_word,
-        sums.word_totals, state.lam(problem), state.labels, sums.sizes, *terms,
-        chosen, sums.inside, sums.outside, sums.totals, sums.sums, tally,
-    )  # fmt: skip
-    return chosen
+    prior = dpmfs_words.Prior(state.lam(problem), math.log(state.omega) - math.log1p(-state.omega), fresh_odds)
+    lengths = dpmfs_words.Lengths(sums.inside, sums.outside, *length_terms(problem, state.burst))
+    clusters = dpmfs_words.Clusters(state.labels, sums.sizes, sums.totals, np.zeros(len(sums.sizes)))
+    cells = sums.cells(problem)
+    dpmfs_words.flip(words, draws, gibbs, cells, prior, lengths, clusters, chosen, sums.sums, log_odds)
+    return chosen, log_odds
 
 
 def length_terms(problem: DPMFSData, burst: Array) -> tuple[Array, Array]:
@@ -254,6 +274,10 @@ class Chosen:
         kept = select.keep_known(problem.indptr, problem.words, state.tables, state.chosen, indptr, indices, tables)
         return cls(indptr, slot[indices[:kept]], tables[:kept], slot, state.lam(problem)[words])
 
+    def documents(self, problem: DPMFSData) -> dpmfs_labels.Documents:
+        """The documents as kernels receive them."""
+        return dpmfs_labels.Documents(self.indptr, self.slots, self.tables, problem.held)
+
 
 def log_partition(sizes: Array, alpha: float, most: int | None) -> float:
     """Log-probability of a partition into clusters of these sizes, whatever the numbers of the components."""
@@ -279,20 +303,17 @@ def log_likelihood(problem: DPMFSData, state: State) -> float:
 
 def log_components(problem: DPMFSData, state: State, sums: Sums) -> float:
     """The part of `log_likelihood` that depends on lambda."""
-    starts, documents, _ = problem.columns
     n_inside = int(np.count_nonzero(state.chosen))
     total = dpmfs_words.log_share(sums.sums[1], sums.sums[2], problem.n_words - n_inside)
     for k in np.flatnonzero(sums.sizes):
         total += dpmfs_words.log_share(sums.sums[0], sums.totals[k], n_inside)
-    return total + dpmfs_words.log_words(
-        state.chosen, starts, documents, sums.tables_by_word, state.labels, state.lam(problem), sums.word_totals,
-        np.zeros(len(sums.sizes)),
-    )  # fmt: skip
+    cells, tally = sums.cells(problem), np.zeros(len(sums.sizes))
+    return total + dpmfs_words.log_words(state.chosen, cells, state.labels, state.lam(problem), tally)
 
 
 def log_joint(problem: DPMFSData, state: State) -> float:
-    """Log-probability of documents, gamma and the partition (and t)."""
+    """Log-probability of documents, gamma and the partition (and t) given omega, alpha, s and the factor of lambda."""
     n_inside = int(np.count_nonzero(state.chosen))
-    prior = n_inside * math.log(problem.omega) + (problem.n_words - n_inside) * math.log1p(-problem.omega)
+    prior = n_inside * math.log(state.omega) + (problem.n_words - n_inside) * math.log1p(-state.omega)
     sizes = state.sizes[state.sizes > 0]
     return prior + log_partition(sizes, state.alpha, problem.most) + log_likelihood(problem, state)

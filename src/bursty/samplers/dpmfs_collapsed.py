@@ -6,7 +6,6 @@ document's label from its conditional (Neal 2000, algorithm 3), and then alpha a
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,79 +28,79 @@ class Steps:
 
 def sweep(problem: DPMFSData, state: State, steps: Steps, seed: int, number: int) -> tuple[State, Info]:
     """Words, splits, labels, hyperparameters; ``number`` is the key of the sweep's random streams."""
-    state, words = _draw_words(problem, state, seed, number)
-    documents = Chosen.of(problem, state)
-    state, splits = _draw_splits(problem, state, documents, steps, seed, number)
-    state, labels = _draw_labels(problem, state, documents, seed, number)
+    state, words, log_odds = _draw_words(problem, state, seed, number)
+    chosen = Chosen.of(problem, state)
+    state, splits = _draw_splits(problem, state, chosen, steps, seed, number)
+    state, labels = _draw_labels(problem, state, chosen, seed, number)
     if problem.learn_alpha:
         state = dpmfs_draws.draw_alpha(problem, state, seed, number)
+    if problem.omega_prior:
+        state = dpmfs_draws.draw_omega(problem, state, seed, number)
     if problem.lam_prior:
         state = _draw_scale(problem, state, seed, number)
     if problem.bursty:
         sums = Sums.of(problem, state, int(state.labels.max()) + 1)
-        documents = Chosen.of(problem, state)
-        log_eta, _ = dpmfs_draws.draw_components(documents, state.labels, len(sums.sizes), seed, number)
+        chosen = Chosen.of(problem, state)
+        log_eta, _ = dpmfs_draws.draw_components(chosen, state.labels, len(sums.sizes), seed, number)
         log_noise = dpmfs_draws.draw_noise(problem, state, sums.word_totals, seed, number)
-        state = dpmfs_draws.draw_bursts(problem, state, log_eta, log_noise, documents.slot, seed, number)
-    return state, Info(words, labels, splits)
+        state = dpmfs_draws.draw_bursts(problem, state, log_eta, log_noise, chosen.slot, seed, number)
+    return state, Info(words, labels, splits, log_odds)
 
 
-def _draw_words(problem: DPMFSData, state: State, seed: int, number: int) -> tuple[State, float]:
+def _draw_words(problem: DPMFSData, state: State, seed: int, number: int) -> tuple[State, float, Array]:
     sums = Sums.of(problem, state, int(state.labels.max()) + 1)
     draws = np.empty(problem.n_words)
     random.uniforms(seed, number, streams.WORDS, draws)
     words = np.arange(problem.n_words)
-    chosen = dpmfs.flip_words(problem, state, sums, words, draws, gibbs=True)
-    return replace(state, chosen=chosen), float(np.mean(chosen != state.chosen))
+    chosen, log_odds = dpmfs.flip_words(problem, state, sums, words, draws, gibbs=True)
+    return replace(state, chosen=chosen), float(np.mean(chosen != state.chosen)), log_odds
 
 
 def _draw_splits(
-    problem: DPMFSData, state: State, documents: Chosen, steps: Steps, seed: int, number: int
+    problem: DPMFSData, state: State, chosen: Chosen, steps: Steps, seed: int, number: int
 ) -> tuple[State, float]:
     if problem.n_documents < 2 or steps.splits == 0:
         return state, 0.0
     labels, accepted = state.labels.copy(), 0
+    documents, prior = chosen.documents(problem), state.prior(problem, chosen.lam)
     sizes = np.bincount(labels, minlength=int(labels.max()) + 1 + steps.splits)
     members = np.empty(problem.n_documents, dtype=np.int64)
     for i in range(steps.splits):
+        name = streams.SPLITS + i
         accepted += dpmfs_splits.split_or_merge(
-            documents.indptr, documents.slots, documents.tables, problem.held, labels, sizes, problem.limit,
-            state.alpha, state.share(problem), documents.lam, documents.lam.sum(), steps.scans,
-            seed, number, streams.SPLITS + i, members,
-        )  # fmt: skip
+            documents, prior, labels, sizes, steps.scans, seed, number, name, members
+        )
     return replace(state, labels=labels), accepted / steps.splits
 
 
-def _draw_labels(problem: DPMFSData, state: State, documents: Chosen, seed: int, number: int) -> tuple[State, float]:
+def _draw_labels(problem: DPMFSData, state: State, chosen: Chosen, seed: int, number: int) -> tuple[State, float]:
     labels, start, moves = state.labels.copy(), 0, 0
-    lam_total = float(documents.lam.sum())
+    documents, prior = chosen.documents(problem), state.prior(problem, chosen.lam)
+    lengths = np.diff(np.append(0, np.cumsum(chosen.tables, dtype=np.int64))[chosen.indptr])
     while start < problem.n_documents:
         # A quarter more columns than components, as room for new ones.
         n_columns = int(labels.max()) + 1
         n_columns += 8 + n_columns // 4
-        weights = np.repeat(documents.lam[:, None], n_columns, axis=1)
-        dpmfs_labels.tally_component(documents.indptr, documents.slots, documents.tables, labels, True, weights)
+        weights = np.repeat(chosen.lam[:, None], n_columns, axis=1)
+        dpmfs_labels.tally_component(chosen.indptr, chosen.slots, chosen.tables, labels, True, weights)
         sizes = np.bincount(labels, minlength=n_columns)
-        lengths = np.append(0, np.cumsum(documents.tables, dtype=np.int64))[documents.indptr]
-        totals = np.bincount(labels, weights=np.diff(lengths), minlength=n_columns) + lam_total
+        totals = np.bincount(labels, weights=lengths, minlength=n_columns) + prior.lam_total
         scratch = np.empty((2, n_columns))
         start, moved = dpmfs_labels.gibbs(
-            start, documents.indptr, documents.slots, documents.tables, problem.held, labels, sizes, problem.limit,
-            state.alpha, state.share(problem), weights, totals, documents.lam, lam_total,
-            seed, number, scratch[0], scratch[1],
-        )  # fmt: skip
+            start, documents, prior, labels, sizes, weights, totals, seed, number, scratch
+        )
         moves += moved
     return replace(state, labels=labels), moves / problem.n_documents
 
 
 def _draw_scale(problem: DPMFSData, state: State, seed: int, number: int) -> State:
     """Draw the factor of lambda, with the components integrated out."""
+    sums = Sums.of(problem, replace(state, scale=1.0), int(state.labels.max()) + 1)
 
     def log_density(scale: float) -> float:
-        proposed = replace(state, scale=scale)
-        sums = Sums.of(problem, proposed, int(state.labels.max()) + 1)
-        return dpmfs_draws.log_scale_prior(scale, problem.lam_prior) + dpmfs.log_components(problem, proposed, sums)
+        scaled = replace(sums, sums=sums.sums * [scale, scale, 1.0])
+        prior = dpmfs_draws.log_scale_prior(scale, problem.lam_prior)
+        return prior + dpmfs.log_components(problem, replace(state, scale=scale), scaled)
 
-    width = 1.0 / math.sqrt(1.0 + len(state.sizes) * np.count_nonzero(state.chosen))
     rng = dpmfs_draws.generator(seed, number, "scale")
-    return replace(state, scale=dpmfs_draws.metropolis_log(state.scale, log_density, rng, steps=2, width=width))
+    return replace(state, scale=dpmfs_draws.slice_log(state.scale, log_density, rng))

@@ -26,6 +26,10 @@ Array = np.ndarray[Any, Any]
 # Prior standard deviations of log s and of the logarithm of the factor of lambda.
 _BURST_SPREAD = 3.0
 _SCALE_SPREAD = 1.0
+# Logarithms of hyperparameters stay within this; their priors leave nothing beyond.
+_FARTHEST = 50.0
+# omega stays this far from 0 and 1, where no word, or every word, would be chosen for ever.
+_OMEGA_EDGE = 1e-9
 
 
 def draw_components(chosen: Chosen, labels: Array, n_components: int, seed: int, number: int) -> tuple[Array, Array]:
@@ -56,10 +60,9 @@ def draw_bursts(
 ) -> State:
     """Draw t of every cell given the probabilities of the components, then s given t."""
     tables = np.empty_like(problem.counts)
-    dpmfs_bursts.draw_tables(
-        problem.indptr, problem.words, problem.counts, state.labels, slot, log_eta, log_noise,
-        np.log(state.burst), seed, number, streams.TABLES, tables,
-    )  # fmt: skip
+    documents = dpmfs_bursts.Documents(problem.indptr, problem.words, problem.counts, state.labels)
+    urns = dpmfs_bursts.Urns(slot, log_eta, log_noise, np.log(state.burst))
+    dpmfs_bursts.draw_tables(documents, urns, seed, number, streams.TABLES, tables)
     state = replace(state, tables=tables)
     rng = generator(seed, number, "burst")
     sums = Sums.of(problem, state, int(state.labels.max()) + 1)
@@ -72,7 +75,7 @@ def draw_bursts(
             value += n_fresh * math.log(share) + float(np.sum(copies * (gammaln(share) - gammaln(share + lengths))))
         return value
 
-    return replace(state, burst=metropolis_log(float(state.burst.sum()), log_density, rng) * BURST_SHARES)
+    return replace(state, burst=slice_log(float(state.burst.sum()), log_density, rng) * BURST_SHARES)
 
 
 def metropolis_log(
@@ -88,9 +91,31 @@ def metropolis_log(
     return float(value)
 
 
+def slice_log(
+    value: float, log_density: Callable[[float], float], rng: np.random.Generator, width: float = 0.3
+) -> float:
+    """One draw by slice sampling (Neal 2003) on the logarithm of a positive number, whatever the width of its density.
+
+    The density is with respect to that logarithm; ``width`` is the step by which the interval grows.
+    """
+    here = math.log(value)
+    level = log_density(value) + math.log(1.0 - rng.random())
+    low = here - width * rng.random()
+    high = low + width
+    while low > -_FARTHEST and log_density(math.exp(low)) > level:
+        low -= width
+    while high < _FARTHEST and log_density(math.exp(high)) > level:
+        high += width
+    while True:
+        candidate = low + (high - low) * rng.random()
+        if candidate == here or log_density(math.exp(candidate)) >= level:
+            return math.exp(candidate)
+        low, high = (candidate, high) if candidate < here else (low, candidate)
+
+
 def generator(seed: int, number: int, purpose: str) -> np.random.Generator:
     """The random stream for the few scalars of a sweep."""
-    counter = np.array([0, 0, 0, ("burst", "alpha", "scale").index(purpose)], dtype=np.uint64)
+    counter = np.array([0, 0, 0, ("burst", "alpha", "scale", "omega").index(purpose)], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=np.array([seed, number], dtype=np.uint64), counter=counter))
 
 
@@ -103,6 +128,14 @@ def draw_alpha(problem: DPMFSData, state: State, seed: int, number: int) -> Stat
 
     alpha = metropolis_log(state.alpha, log_density, generator(seed, number, "alpha"))
     return replace(state, alpha=alpha)
+
+
+def draw_omega(problem: DPMFSData, state: State, seed: int, number: int) -> State:
+    """Draw omega given gamma: beta, as its prior."""
+    assert problem.omega_prior is not None
+    n_inside, (a, b) = int(np.count_nonzero(state.chosen)), problem.omega_prior
+    omega = generator(seed, number, "omega").beta(a + n_inside, b + problem.n_words - n_inside)
+    return replace(state, omega=float(np.clip(omega, _OMEGA_EDGE, 1.0 - _OMEGA_EDGE)))
 
 
 def log_scale_prior(scale: float, kind: str | None) -> float:

@@ -37,16 +37,16 @@ def sweep(problem: DPMFSData, state: State, steps: Steps, seed: int, number: int
     random.uniforms(seed, number, streams.WORDS, draws[0])
     random.uniforms(seed, number, streams.WORDS + 1, draws[1])
     words = (draws[0] * problem.n_words).astype(np.int64)
-    chosen = dpmfs.flip_words(problem, state, sums, words, draws[1], gibbs=False)
+    chosen, _ = dpmfs.flip_words(problem, state, sums, words, draws[1], gibbs=False)
     changed = int(np.count_nonzero(chosen != state.chosen))
     state = replace(state, chosen=chosen)
     documents = Chosen.of(problem, state)
     log_eta, drawn = dpmfs_draws.draw_components(documents, state.labels, n_components, seed, number)
     labels = state.labels.copy()
+    prior = state.prior(problem, documents.lam)
     accepted = dpmfs_labels.metropolis(
-        documents.indptr, documents.slots, documents.tables, problem.held, labels, steps.labels,
-        state.share(problem), documents.lam, log_eta, drawn, seed, number, streams.COMPONENTS,
-    )  # fmt: skip
+        documents.documents(problem), prior, labels, steps.labels, log_eta, drawn, seed, number, streams.COMPONENTS
+    )
     state = replace(state, labels=labels)
     if problem.bursty or problem.lam_prior:
         log_noise = dpmfs_draws.draw_noise(problem, state, sums.word_totals, seed, number)
@@ -56,6 +56,8 @@ def sweep(problem: DPMFSData, state: State, steps: Steps, seed: int, number: int
             state = dpmfs_draws.draw_bursts(problem, state, log_eta, log_noise, documents.slot, seed, number)
     if problem.learn_alpha:
         state = dpmfs_draws.draw_alpha(problem, state, seed, number)
+    if problem.omega_prior:
+        state = dpmfs_draws.draw_omega(problem, state, seed, number)
     moves = max(1, steps.labels * int(np.count_nonzero(problem.held == 0)))
     return state, Info(changed / max(1, steps.words), accepted / moves)
 

@@ -1,4 +1,4 @@
-"""A chain: sweep after sweep, with a trace, and a stop when the partition stays."""
+"""A chain: sweep after sweep, with a trace; and when chains stop, each by itself or all together."""
 
 from __future__ import annotations
 
@@ -7,51 +7,74 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from bursty.inference.runs import Trace
-from bursty.inference.stopping import Rule, SamePartition
-from bursty.metrics import effective_sample_size, r_hat
+from bursty.inference.stopping import ChainsAgree, Rule, SamePartition
 from bursty.samplers import dpmfs, dpmfs_collapsed, dpmfs_paper
 from bursty.samplers.dpmfs import DPMFSData, Info, State
-from bursty.storage.schema import Mismatch, floats, index, number, part, whole
+from bursty.storage.schema import Mismatch, floats, index, part, whole
 
 Array = np.ndarray[Any, Any]
 Sweep = Callable[[State, int], tuple[State, Info]]
+#: Sweeps after the first number, up to the second.
+Span = tuple[int, int]
 
 MOST_SAMPLES = 500
+#: What is judged of chains, where it is learned.
+JUDGED = ("log_joint", "n_clusters", "n_words", "scale", "omega")
 
 
 @dataclass(frozen=True)
 class Plan:
     """How long a chain runs, and which part of it counts.
 
-    With ``patience`` the last window of this number of sweeps counts, and the chain stops where the rule finds the
-    partition of a window settled.
+    A chain makes ``n_iter`` sweeps, and those after ``burn_in`` count. With ``rounds`` the chains stop at the first of
+    these numbers of sweeps at which they agree, and the second half counts, unless ``burn_in`` is given. With
+    ``patience`` the last window of this number of sweeps counts, and the chain stops where ``rule`` finds the partition
+    of a window settled.
     """
 
     n_iter: int
-    burn_in: int
+    burn_in: int | None
     patience: int | None = None
+    rounds: tuple[int, ...] = ()
     rule: Rule = field(default_factory=SamePartition)
+    agree: ChainsAgree = field(default_factory=ChainsAgree)
 
-    @property
-    def thin(self) -> int:
-        """Every how many sweeps labels are kept."""
-        length = self.n_iter - self.burn_in if self.patience is None else self.patience
-        return max(1, length // MOST_SAMPLES)
+    def begin(self, end: int) -> int:
+        """Number of sweeps that do not count, of this number."""
+        return end // 2 if self.burn_in is None else self.burn_in
+
+    def spans(self, number: int) -> list[Span]:
+        """The windows that a sweep, counted from 1, belongs to; the first one ends first."""
+        if self.patience is not None:
+            begin = (number - 1) // self.patience * self.patience
+            return [(begin, begin + self.patience)]
+        ends = self.rounds or (self.n_iter,)
+        return [(self.begin(end), end) for end in ends if self.begin(end) < number <= end]
 
 
 @dataclass
 class Window:
-    """Sweeps that count together: labels of some of them, and how often each word was chosen."""
+    """Sweeps that count together: labels of some of them, how often each word was chosen, and with which odds.
+
+    ``inside`` and ``outside`` are sums of the probabilities with which a word was drawn to be chosen, and not to be.
+    """
 
     samples: list[Array] = field(default_factory=list)
     inclusion: Any = 0.0
+    inside: Any = 0.0
+    outside: Any = 0.0
     n_sweeps: int = 0
 
-    def add(self, state: State, thin: int) -> None:
+    def add(self, state: State, info: Info, thin: int) -> None:
         """Take a sweep in."""
         self.inclusion = self.inclusion + state.chosen
+        if info.log_odds is None:
+            self.inside, self.outside = self.inside + state.chosen, self.outside + (1 - state.chosen)
+        else:
+            self.inside, self.outside = self.inside + expit(info.log_odds), self.outside + expit(-info.log_odds)
         self.n_sweeps += 1
         if self.n_sweeps % thin == 0:
             self.samples.append(state.labels)
@@ -59,7 +82,7 @@ class Window:
 
 @dataclass
 class Chain:
-    """A chain as far as it has run."""
+    """A chain as far as it has run; ``goal`` is the number of sweeps of the present round."""
 
     problem: DPMFSData
     plan: Plan
@@ -67,9 +90,10 @@ class Chain:
     seed: int
     state: State
     trace: Trace = field(default_factory=Trace)
-    window: Window = field(default_factory=Window)
+    windows: dict[Span, Window] = field(default_factory=dict)
     partitions: Trace = field(default_factory=Trace)
     stable: bool = False
+    goal: int | None = None
 
     @property
     def number(self) -> int:
@@ -79,12 +103,17 @@ class Chain:
     @property
     def done(self) -> bool:
         """Whether all sweeps were made, or the partition has been the same for two windows."""
-        return self.stable or self.number >= self.plan.n_iter
+        return self.stable or self.number >= (self.plan.n_iter if self.goal is None else self.goal)
 
     @property
     def score(self) -> float:
         """Mean log joint probability of as many sweeps as labels are kept of."""
         return float(np.mean(self.trace["log_joint"][-len(self.samples) :]))
+
+    @property
+    def window(self) -> Window:
+        """The sweeps that count: of the windows that are open, the one that ends first."""
+        return next(iter(self.windows.values()), Window())
 
     @property
     def samples(self) -> list[Array]:
@@ -96,17 +125,20 @@ class Chain:
         """How often each word was chosen in them."""
         return self.window.inclusion / self.window.n_sweeps if self.window.n_sweeps else self.state.chosen * 1.0
 
+    def mean(self, name: str) -> float:
+        """Mean of a column of the trace over them."""
+        return float(np.mean(self.trace[name][-max(1, self.window.n_sweeps) :]))
+
     def step(self) -> None:
-        """One sweep; at the end of a window, see whether its partition is the last window's."""
+        """One sweep; at the end of a window of ``patience``, see whether its partition is the last window's."""
         patience = self.plan.patience
         state, info = self.sweep(self.state, self.number)
         row = self._row(state, info)
-        if patience is not None and self.number % patience == 0:
-            self.window = Window()
         self.state = state
         self.trace.add(**row)
-        if patience is not None or self.number > self.plan.burn_in:
-            self.window.add(self.state, self.plan.thin)
+        self.windows = {span: self.windows.get(span, Window()) for span in self.plan.spans(self.number)}
+        for (begin, end), window in self.windows.items():
+            window.add(self.state, info, max(1, (end - begin) // MOST_SAMPLES))
         if patience is not None and self.number % patience == 0:
             self.partitions.add(partition=most_frequent(self.samples))
             self.partitions = self.partitions.since(-2)
@@ -120,17 +152,23 @@ class Chain:
             "log_joint": dpmfs.log_joint(self.problem, state),
             "alpha": state.alpha,
             "scale": state.scale,
+            "omega": state.omega,
+            "s": state.burst.sum(),
             "word_changes": info.words,
             "label_changes": info.labels,
             "split_changes": info.splits,
         }
-        return {name: float(value) for name, value in row.items()}
+        return {name: float(value) for name, value in row.items() if name != "s" or self.problem.bursty}
 
     def standing(self) -> dict[str, Any]:
         """The chain as it is now, whatever it does later."""
-        window, own = self.window, {"seed": self.seed, "state": self.state, "stable": self.stable}
+        own = {"seed": self.seed, "state": self.state, "stable": self.stable}
         traces = {"trace": self.trace.since(0).entries, "partitions": self.partitions.since(0).entries}
-        return {**own, **traces, "window": [list(window.samples), window.inclusion, window.n_sweeps]}
+        windows = [
+            [*span, list(window.samples), window.inclusion, window.inside, window.outside, window.n_sweeps]
+            for span, window in self.windows.items()
+        ]
+        return {**own, **traces, "windows": windows}
 
     @classmethod
     def resumed(cls, model: Any, problem: DPMFSData, plan: Plan, standing: Mapping[str, Any]) -> Chain:
@@ -142,16 +180,19 @@ class Chain:
         if np.any(standing["state"].tables > problem.counts):
             raise Mismatch("a word has more tables than tokens")
         whole()(standing["seed"], sizes, "seed")
-        samples, inclusion, n_sweeps = standing["window"]
-        for sample in [*samples, *standing["partitions"].get("partition", [])]:
-            index("labels", "documents")(sample, sizes, "labels of a sweep")
-        whole()(n_sweeps, sizes, "sweeps of the window")
-        if n_sweeps:
-            floats("n_words", low=0)(inclusion, sizes, "how often words were chosen")
-        else:
-            number(low=0, high=0)(inclusion, sizes, "how often words were chosen")
+        windows = {}
+        for begin, end, samples, inclusion, inside, outside, n_sweeps in standing["windows"]:
+            for count in (begin, end, n_sweeps):
+                whole()(count, sizes, "sweeps of a window")
+            for sample in samples:
+                index("labels", "documents")(sample, sizes, "labels of a sweep")
+            for values in (inclusion, inside, outside):
+                floats("n_words", low=0)(np.asarray(values, dtype=np.float64), sizes, "how often words were chosen")
+            windows[begin, end] = Window(samples, inclusion, inside, outside, n_sweeps)
+        for sample in standing["partitions"].get("partition", []):
+            index("labels", "documents")(sample, sizes, "labels of a window")
         traces = {name: Trace.checked(standing[name]) for name in ("trace", "partitions")}
-        own = {**standing, **traces, "window": Window(samples, inclusion, n_sweeps)}
+        own = {**standing, **traces, "windows": windows}
         return cls(problem, plan, make_sweep(model, problem, standing["seed"]), **own)
 
 
@@ -183,14 +224,33 @@ def most_frequent(samples: list[Array]) -> Array:
     return names[counts.argmax(axis=1)]
 
 
-def diagnose(chains: list[Chain], burn_in: int) -> dict[str, dict[str, float]]:
-    """R-hat and effective sample size of what the traces have after burn-in."""
+def next_round(plan: Plan, chains: list[Chain]) -> bool:
+    """Tell the chains how far they go, or False where they have gone far enough; see `Runner.side_by_side`.
+
+    Chains are judged where all have made the same number of sweeps, one of those of the plan. A chain is further than
+    that only if it was judged that they do not agree yet.
+    """
+    if not plan.rounds:
+        return not all(chain.done for chain in chains)
+    longest = max(chain.number for chain in chains)
+    if longest in plan.rounds and all(chain.number == longest for chain in chains):
+        if longest >= plan.rounds[-1] or plan.agree.settled(diagnose(chains, plan)):
+            return False
+        longest += 1
+    for chain in chains:
+        chain.goal = min(end for end in plan.rounds if end >= longest)
+    return True
+
+
+def diagnose(chains: list[Chain], plan: Plan) -> dict[str, dict[str, float]]:
+    """R-hat and effective sample size of what is judged, after burn-in."""
     length = min(chain.number for chain in chains)
-    begin = min(burn_in, length // 2)
-    if length - begin < 4:
-        return {}
-    result = {}
-    for name in ("log_joint", "n_clusters", "n_words"):
-        values = np.array([chain.trace[name][begin:length] for chain in chains])
-        result[name] = {"r_hat": r_hat(values), "ess": effective_sample_size(values)}
-    return result
+    begin = min(plan.begin(length), length // 2)
+    problem = chains[0].problem
+    learned = {"scale": problem.lam_prior is not None, "omega": problem.omega_prior is not None}
+    values = {
+        name: np.array([chain.trace[name][begin:length] for chain in chains])
+        for name in JUDGED
+        if learned.get(name, True)
+    }
+    return plan.agree.diagnose(values)

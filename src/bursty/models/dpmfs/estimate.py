@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -55,6 +56,21 @@ def partition(chains: list[Chain], rule: str, known: Array | None) -> Array:
     else:
         labels = best_partition(np.concatenate([np.stack(chain.samples) for chain in chains]), rule)
     return rename(labels, known)
+
+
+def log_bayes_factor(chains: list[Chain], omega: float, *, odds_are_known: bool) -> Array:
+    """Logarithm of posterior odds over prior odds that a word is chosen.
+
+    Where the odds of every draw are known, the posterior is the mean of their probabilities, which also ranks words
+    that were always chosen. Otherwise half a sweep on either side keeps the odds of such words finite.
+    """
+    windows = [chain.window for chain in chains]
+    if not all(window.n_sweeps for window in windows):
+        return np.zeros(chains[0].problem.n_words)
+    least = 1e-300 if odds_are_known else 0.5
+    inside, outside = sum(window.inside for window in windows), sum(window.outside for window in windows)
+    odds = np.log(inside + least) - np.log(outside + least)
+    return np.asarray(odds - (math.log(omega) - math.log1p(-omega)))
 
 
 def rename(labels: Array, known: Array | None) -> Array:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,7 +24,7 @@ from bursty.models.clusters import ClusterReading, check_members, known_labels
 from bursty.models.dpmfs import chains as running
 from bursty.models.dpmfs import estimate
 from bursty.models.dpmfs.chains import Chain, Plan
-from bursty.models.dpmfs.settings import Settings, check_lam, check_settings, make_problem
+from bursty.models.dpmfs.settings import LEAST_BAYES_FACTOR, Settings, check_lam, check_settings, make_problem
 from bursty.models.groups import Merge
 from bursty.progress import progress
 from bursty.samplers.dpmfs import DPMFSData
@@ -69,10 +72,12 @@ def _check_copies(model: DPMFS, sizes: dict[str, int]) -> None:
     confidence_=items("K"),
     feature_count_=floats("K", "n_words", low=0),
     inclusion_prob_=floats("n_words", low=0, high=1),
+    log_bayes_factor_=floats("n_words"),
     discriminative_=flags("n_words"),
     samples_=integers(None, "documents", low=0),
     similarity_=maybe(floats("documents", "documents")),
     alpha_=number(low=0),
+    omega_=number(low=0, high=1),
     _names=maybe(items("K")),
     check=_check_copies,
 )
@@ -87,9 +92,10 @@ class DPMFS(ClusterReading):
         collapsed one.
     alpha : float, default 1.0
         How readily documents make new clusters.
-    omega : float, optional
-        Prior probability that a word is discriminative; by default 50 over the number of words that occur, at most 0.5,
-        as in the paper, and 0.75 with DCM components, to which each word is less evidence.
+    omega : float or "learned", optional
+        Prior probability that a word is discriminative, or "learned" under a uniform prior. By default it is learned
+        with DCM components, and 50 over the number of words that occur, at most 0.5, with multinomial ones, as in the
+        paper.
     lam : float or array of shape (n_words,), optional
         Dirichlet parameter of each word; by default 1 over the standard deviation of its counts, and 1 for a word that
         every document has equally often.
@@ -101,10 +107,14 @@ class DPMFS(ClusterReading):
         What a component is: the paper's multinomial, or a DCM, to which the bursts of a word in one document are not
         evidence for a cluster of its own. For text the DCM finds fewer and better clusters. "auto" is the DCM, and with
         ``sampler="paper"`` the multinomial.
-    n_iter : int, optional
-        Sweeps: 3000 (paper) or 500 (collapsed).
+    n_iter : int or "auto", optional
+        Number of sweeps. "auto", the default with the collapsed sampler, runs until the chains have settled: they are
+        judged together after 200 sweeps, 300, 450 and so on, and stop where R-hat is at most 1.05 and the effective
+        sample size at least 100 for all of `diagnostics_`. With the paper's sampler it is 3000.
+    max_iter : int, default 2000
+        Upper bound on the number of sweeps with ``n_iter="auto"``.
     burn_in : int, optional
-        Sweeps at the beginning that do not count: 2500 of 3000, or half.
+        Number of sweeps at the beginning that do not count: 2500 of 3000, or half.
     word_steps, label_steps : int, default 5
         R1 and R2 of the paper's sampler: proposals a sweep for the words, and for each document.
     split_steps : int, default 5
@@ -115,17 +125,19 @@ class DPMFS(ClusterReading):
         Learn a factor of ``lam`` with this prior around 1, or leave ``lam`` as it is (None). "auto" is "lognormal" with
         DCM components whose ``lam`` is not given, and None otherwise, as in the paper.
     threshold : float, default 0.7
-        A word is discriminative if it was chosen in more than this share of the sweeps.
+        A word is discriminative if it was chosen in more than this share of the sweeps, and if the data speak for it
+        with a Bayes factor above 3: where ``omega`` is large, the prior alone would choose it that often.
     point_estimate : {"frequent", "vi", "binder"}, optional
         How one partition is made of many: each document's most frequent label (the paper's rule and default), or the
         draw with the least expected variation of information (the collapsed sampler's default) or Binder loss.
     min_cluster_size : int, default 1
         Documents of smaller clusters go to the most probable of the others.
-    n_chains : int, default 1
-        Independent chains; `diagnostics_` tells whether they agree.
+    n_chains : int, optional
+        Number of independent chains; `diagnostics_` tells whether they agree. By default 4 with ``n_iter="auto"``, and
+        1 otherwise.
     patience : int, optional
         End a chain when the partition of this number of sweeps is that of as many before; the last of them count then,
-        and ``burn_in`` does not matter. By default all ``n_iter`` sweeps are made.
+        and ``burn_in`` does not matter. ``n_iter`` is then 500 unless given.
     random_state : int, Generator or RandomState, optional
         The same seed gives the same bits, whatever the number of threads.
     checkpoint : str, path or Checkpoint, optional
@@ -154,27 +166,33 @@ class DPMFS(ClusterReading):
         Words that tell the clusters apart.
     inclusion_prob_ : ndarray of shape (n_words,)
         Share of the sweeps in which each word was chosen; 0 for words that no document has.
+    log_bayes_factor_ : ndarray of shape (n_words,)
+        Logarithm of the odds that a word is discriminative, relative to the odds before the data were seen
+        (``omega_``): 0 where the data say nothing. Words are ranked by it.
     weights_ : ndarray of shape (n_clusters,)
         Shares of the clusters.
     components_ : ndarray of shape (n_clusters, n_words)
         Word probabilities of each cluster among the discriminative words; 0 for the others.
     trace_ : dict of arrays
-        n_clusters, n_words, log_joint, alpha, scale (the factor of ``lam``), word_changes, label_changes and
-        split_changes (shares of what was proposed, or looked at) of every sweep: of shape (n_iter,), or
-        (n_chains, n_iter).
+        n_clusters, n_words, log_joint, alpha, scale (the factor of ``lam``), omega, s (with DCM components),
+        word_changes, label_changes and split_changes (shares of what was proposed, or looked at) of every sweep: of
+        shape (n_iter,), or (n_chains, n_iter).
     diagnostics_ : dict
-        ``r_hat`` and ``ess`` (effective sample size) of the log joint probability and the numbers of clusters and
-        words after burn-in.
+        ``r_hat`` and ``ess`` (effective sample size) of the log joint probability, of the numbers of clusters and
+        words, and of scale and omega where they are learned, after burn-in.
     samples_ : ndarray of shape (n_samples, n_documents)
         Labels of at most 500 sweeps a chain.
     similarity_ : ndarray of shape (n_documents, n_documents) or None
         How often two documents shared a cluster; for up to 2,000 documents.
     alpha_ : float
         Mean of alpha over the sweeps that count.
+    omega_ : float
+        Mean of omega over them, or ``omega`` as it was given.
     n_iter_ : int
-        Sweeps that were made.
+        Number of sweeps that were made.
     converged_ : bool
-        Whether the partition was stable (with ``patience``); False where nobody asked.
+        Whether the chains have settled: R-hat and effective sample size of all of `diagnostics_` are within the bounds
+        of ``n_iter="auto"``. With ``patience``, whether the partition was stable.
     classes_ : ndarray
         The labels that were given, in semi-supervised fits: cluster i stands for ``classes_[i]``.
 
@@ -207,11 +225,12 @@ class DPMFS(ClusterReading):
         max_components: int | None = None,
         *,
         alpha: float = 1.0,
-        omega: float | None = None,
+        omega: float | str | None = None,
         lam: Any = None,
         sampler: str = "collapsed",
         family: Any = "auto",
-        n_iter: int | None = None,
+        n_iter: int | str | None = None,
+        max_iter: int = 2000,
         burn_in: int | None = None,
         word_steps: int = 5,
         label_steps: int = 5,
@@ -221,7 +240,7 @@ class DPMFS(ClusterReading):
         threshold: float = 0.7,
         point_estimate: str | None = None,
         min_cluster_size: int = 1,
-        n_chains: int = 1,
+        n_chains: int | None = None,
         patience: int | None = None,
         random_state: Any = None,
         checkpoint: Any = None,
@@ -236,6 +255,7 @@ class DPMFS(ClusterReading):
         self.sampler = sampler
         self.family = family
         self.n_iter = n_iter
+        self.max_iter = max_iter
         self.burn_in = burn_in
         self.word_steps = word_steps
         self.label_steps = label_steps
@@ -283,14 +303,14 @@ class DPMFS(ClusterReading):
         problem = make_problem(
             self, settings, _occurring(counts, columns), known, None if lam is None else lam[columns]
         )
-        plan = Plan(settings.n_iter, settings.burn_in, self.patience)
         writer = CheckpointWriter.of(self, documents, y)
-        outcome = self._run(problem, known, plan, writer)
+        outcome = self._run(problem, known, settings, writer)
         self._finish(problem, settings, outcome.runs, known, columns, documents)
         if outcome.interrupted:
             warn_interrupted(self.n_iter_, "With a checkpoint, the same fit goes on from there")
         else:
             writer.done()
+            self._warn_unless_settled(settings.plan)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -345,8 +365,18 @@ class DPMFS(ClusterReading):
         """What `top_words` ranks by: clusters x words, with minus infinity for words that are not discriminative."""
         return np.where(self.discriminative_, super().word_scores(by), -np.inf)
 
-    def _run(self, problem: DPMFSData, known: Array | None, plan: Plan, writer: CheckpointWriter) -> Outcome[Chain]:
-        n_chains = int(self.n_chains)
+    def _summary_columns(self) -> dict[str, Any]:
+        """The same in all rows: the largest R-hat and the smallest effective sample size of `diagnostics_`."""
+        found = list(getattr(self, "diagnostics_", {}).values())
+        r_hat = max((facts["r_hat"] for facts in found), default=math.nan)
+        ess = min((facts["ess"] for facts in found), default=math.nan)
+        n = len(self.sizes_)
+        return {**super()._summary_columns(), "r_hat": np.full(n, r_hat), "ess": np.full(n, ess)}
+
+    def _run(
+        self, problem: DPMFSData, known: Array | None, settings: Settings, writer: CheckpointWriter
+    ) -> Outcome[Chain]:
+        plan, n_chains = settings.plan, settings.n_chains
         with progress("clusters and words", plan.n_iter * n_chains, bool(self.verbose)) as report:
 
             def on_step(chain: Chain) -> None:
@@ -356,7 +386,23 @@ class DPMFS(ClusterReading):
             start = partial(running.start, self, problem, plan, known)
             resume = partial(Chain.resumed, self, problem, plan)
             runner = Runner(start, resume, writer, on_step)
-            return runner.side_by_side(n_chains, generator(self.random_state), threads.resolve(self.n_jobs))
+            rng, n_threads = generator(self.random_state), threads.resolve(self.n_jobs)
+            return runner.side_by_side(n_chains, rng, n_threads, partial(running.next_round, plan))
+
+    def _warn_unless_settled(self, plan: Plan) -> None:
+        """Chains that have not settled are worth a warning."""
+        if self.converged_:
+            return
+        one = len(np.atleast_2d(self.trace_["log_joint"])) == 1
+        why = "; ".join(plan.agree.complaints(self.diagnostics_)) or "there are too few to tell"
+        longer = "max_iter" if plan.rounds else "n_iter"
+        more = "n_chains, " if one else ""
+        warnings.warn(
+            f"the {'chain has' if one else 'chains have'} not settled after {self.n_iter_:,} sweeps ({why}): "
+            f"raise {longer}, {more}or split_steps, or accept that clusters and words may be others in a longer run",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
     def _finish(
         self,
@@ -368,17 +414,23 @@ class DPMFS(ClusterReading):
         documents: Documents,
     ) -> None:
         """Set the public attributes."""
-        self.family_ = settings.family.name
-        n_words, begin = documents.n_words, settings.burn_in
+        self.family_, plan = settings.family.name, settings.plan
+        n_words = documents.n_words
         inclusion = np.mean([chain.inclusion for chain in chains], axis=0)
         self.inclusion_prob_ = np.zeros(n_words)
         self.inclusion_prob_[columns] = inclusion
-        self.discriminative_ = self.inclusion_prob_ > self.threshold
+        self.omega_ = float(np.mean([chain.mean("omega") for chain in chains]))
+        self.log_bayes_factor_ = np.zeros(n_words)
+        known_odds = self.sampler == "collapsed"
+        self.log_bayes_factor_[columns] = estimate.log_bayes_factor(chains, self.omega_, odds_are_known=known_odds)
+        evident = self.log_bayes_factor_ > math.log(LEAST_BAYES_FACTOR)
+        self.discriminative_ = evident & (self.inclusion_prob_ > self.threshold)
         self.n_iter_ = max(chain.number for chain in chains)
-        self.converged_ = all(chain.stable for chain in chains)
         self.trace_ = _traces(chains)
-        self.diagnostics_ = running.diagnose(chains, begin)
-        self.alpha_ = float(np.mean([np.mean(chain.trace["alpha"][-chain.window.n_sweeps :]) for chain in chains]))
+        self.diagnostics_ = running.diagnose(chains, plan)
+        settled = plan.agree.settled(self.diagnostics_)
+        self.converged_ = settled if self.patience is None else all(chain.stable for chain in chains)
+        self.alpha_ = float(np.mean([chain.mean("alpha") for chain in chains]))
         self.samples_ = np.concatenate([np.stack(chain.samples) for chain in chains])
         labels = estimate.partition(chains, settings.point_estimate, known)
 

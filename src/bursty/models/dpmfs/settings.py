@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from bursty.estimator import check_number, check_range, check_whole
 from bursty.families import FAMILIES, Family, FamilyEstimator, get_family
+from bursty.models.dpmfs.chains import Plan
 from bursty.samplers.dpmfs import DPMFSData
 from bursty.storage.limits import check_memory
 
@@ -19,15 +20,19 @@ SAMPLERS = {"paper": (3000, 2500), "collapsed": (500, 250)}
 ESTIMATES = ("frequent", "vi", "binder")
 # lambda of a word that every document has equally often: 1 / sigma is not defined.
 CONSTANT_LAM = 1.0
-# Prior probability that a word is discriminative, with DCM components.
-DCM_OMEGA = 0.75
+#: Parameters of the beta prior of omega, where it is learned: every share of the words is as likely as any other.
+OMEGA_PRIOR = (1.0, 1.0)
+#: Chains that run until they settle: how many, at which sweeps they are judged first, and how these numbers grow.
+N_CHAINS, FIRST_ROUND, GROWTH = 4, 200, 1.5
+#: Least Bayes factor of a discriminative word: where "positive evidence" begins [KassRaftery1995].
+LEAST_BAYES_FACTOR = 3.0
 #: The largest count with DCM components: Stirling numbers up to it take some seconds, and grow with its square.
 MAX_TABLES = 32_768
 _LEAST = {
     "word_steps": 1,
     "label_steps": 1,
     "split_steps": 0,
-    "n_chains": 1,
+    "max_iter": 1,
     "min_cluster_size": 1,
 }
 
@@ -37,11 +42,12 @@ class Settings:
     """Checked parameters that do not depend on the corpus."""
 
     family: Family[Any, Any]
-    n_iter: int
-    burn_in: int
+    plan: Plan
+    n_chains: int
     point_estimate: str
     learn_alpha: bool
     lam_prior: str | None
+    omega_prior: tuple[float, float] | None
 
 
 def check_settings(model: Any) -> Settings:
@@ -52,20 +58,25 @@ def check_settings(model: Any) -> Settings:
     _among("point_estimate", model.point_estimate, (None, *ESTIMATES))
     for name, least in _LEAST.items():
         check_whole(name, getattr(model, name), least)
-    for name, least in (("max_components", 1), ("patience", 2)):
+    for name, least in (("max_components", 1), ("patience", 2), ("n_chains", 1)):
         if getattr(model, name) is not None:
             check_whole(name, getattr(model, name), least)
     check_number("alpha", model.alpha, positive=True)
     _fraction("threshold", model.threshold)
-    if model.omega is not None:
-        _fraction("omega", model.omega)
-    n_iter, burn_in = _schedule(model)
+    learned = model.omega is None and family.draws == "tables"
+    if isinstance(model.omega, str) and model.omega == "learned":
+        learned = True
+    elif model.omega is not None:
+        _fraction("omega", model.omega, ' or "learned"')
+    plan = _plan(model)
     estimate = model.point_estimate or ("frequent" if model.sampler == "paper" else "vi")
     learn_alpha = model.sampler == "collapsed" if model.learn_alpha is None else bool(model.learn_alpha)
     lam_prior = model.lam_prior
     if lam_prior == "auto":
         lam_prior = "lognormal" if family.draws == "tables" and model.lam is None else None
-    return Settings(family, n_iter, burn_in, estimate, learn_alpha, lam_prior)
+    n_chains = model.n_chains or (N_CHAINS if plan.rounds else 1)
+    omega_prior = OMEGA_PRIOR if learned else None
+    return Settings(family, plan, int(n_chains), estimate, learn_alpha, lam_prior, omega_prior)
 
 
 def choose_family(family: Any, sampler: str) -> Family[Any, Any]:
@@ -82,15 +93,40 @@ def choose_family(family: Any, sampler: str) -> Family[Any, Any]:
     return get_family(family)
 
 
-def _schedule(model: Any) -> tuple[int, int]:
+def _plan(model: Any) -> Plan:
+    """Until the chains settle, by default with the collapsed sampler; otherwise a number of sweeps."""
     default_n, default_burn = SAMPLERS[model.sampler]
-    n_iter = default_n if model.n_iter is None else model.n_iter
+    n_iter = model.n_iter
+    if n_iter is None:
+        n_iter = "auto" if model.sampler == "collapsed" and model.patience is None else default_n
+    if isinstance(n_iter, str):
+        return _rounds(model, n_iter)
     check_whole("n_iter", n_iter, 1)
     burn_in = int(n_iter * default_burn / default_n) if model.burn_in is None else model.burn_in
+    _check_burn_in(burn_in, "n_iter", n_iter)
+    return Plan(int(n_iter), int(burn_in), model.patience)
+
+
+def _rounds(model: Any, n_iter: str) -> Plan:
+    if n_iter != "auto":
+        raise ValueError(f'n_iter must be a positive integer or "auto", not {n_iter!r}')
+    if model.patience is not None:
+        raise ValueError('patience ends each chain by itself, n_iter="auto" all together: give one of them')
+    most, burn_in = int(model.max_iter), model.burn_in
+    if burn_in is not None:
+        _check_burn_in(burn_in, "max_iter", most)
+    rounds, end = [], FIRST_ROUND
+    while end < most:
+        if burn_in is None or end > burn_in:
+            rounds.append(end)
+        end = int(end * GROWTH)
+    return Plan(most, None if burn_in is None else int(burn_in), rounds=(*rounds, most))
+
+
+def _check_burn_in(burn_in: Any, name: str, n_iter: int) -> None:
     check_whole("burn_in", burn_in, 0)
     if burn_in >= n_iter:
-        raise ValueError(f"burn_in is {burn_in} of n_iter={n_iter} sweeps: lower it, or no sweep is left to learn from")
-    return int(n_iter), int(burn_in)
+        raise ValueError(f"burn_in is {burn_in} of {name}={n_iter} sweeps: lower it, or no sweep is left to learn from")
 
 
 def make_problem(
@@ -105,13 +141,14 @@ def make_problem(
         words=counts.indices.astype(np.int32),
         counts=counts.data.astype(np.int32),
         lam=default_lam(counts) if lam is None else lam,
-        omega=default_omega(settings.family, n_words) if model.omega is None else float(model.omega),
+        omega=_first_omega(model.omega, settings, n_words),
         most=most_components(model, n_documents, 0 if known is None else int(known.max()) + 1),
         held=held,
         bursty=settings.family.draws == "tables",
         alpha_mean=float(model.alpha),
         learn_alpha=settings.learn_alpha,
         lam_prior=settings.lam_prior,
+        omega_prior=settings.omega_prior,
     )
 
 
@@ -126,9 +163,11 @@ def _check_counts(counts: sp.csr_array, settings: Settings) -> None:
     check_memory(32 * longest, f"DPMFS on a document of {longest:,} tokens", "split it, or divide its counts")
 
 
-def default_omega(family: Family[Any, Any], n_words: int) -> float:
-    """The paper expects 50 words to matter. DCMs need more of them: each word of a document is less evidence."""
-    return DCM_OMEGA if family.draws == "tables" else min(50.0 / n_words, 0.5)
+def _first_omega(omega: Any, settings: Settings, n_words: int) -> float:
+    """Where it is learned, the mean of its prior; as given; or the 50 words that the paper expects to matter."""
+    if settings.omega_prior is not None:
+        return settings.omega_prior[0] / sum(settings.omega_prior)
+    return min(50.0 / n_words, 0.5) if omega is None else float(omega)
 
 
 def most_components(model: Any, n_documents: int, n_classes: int) -> int | None:
@@ -178,6 +217,6 @@ def _among(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")
 
 
-def _fraction(name: str, value: Any) -> None:
+def _fraction(name: str, value: Any, more: str = "") -> None:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
-        raise ValueError(f"{name} must be between 0 and 1, both excluded, not {value!r}")
+        raise ValueError(f"{name} must be between 0 and 1, both excluded{more}, not {value!r}")
