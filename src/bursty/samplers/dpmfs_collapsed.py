@@ -20,21 +20,28 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Steps:
-    """Number of splits or merges proposed per sweep, and of restricted scans for each."""
+    """Number of splits or merges proposed per sweep, and of restricted scans for each.
+
+    In the first ``held`` sweeps gamma and omega stay as they are: given all documents in one cluster, words would be
+    chosen for how bursty they are, and clusters for these words.
+    """
 
     splits: int = 5
     scans: int = 3
+    held: int = 0
 
 
 def sweep(problem: DPMFSData, state: State, steps: Steps, seed: int, number: int) -> tuple[State, Info]:
     """Words, splits, labels, hyperparameters; ``number`` is the key of the sweep's random streams."""
-    state, words, log_odds = _draw_words(problem, state, seed, number)
+    words, log_odds = 0.0, None
+    if number >= steps.held:
+        state, words, log_odds = _draw_words(problem, state, seed, number)
     chosen = Chosen.of(problem, state)
     state, splits = _draw_splits(problem, state, chosen, steps, seed, number)
     state, labels = _draw_labels(problem, state, chosen, seed, number)
     if problem.learn_alpha:
         state = dpmfs_draws.draw_alpha(problem, state, seed, number)
-    if problem.omega_prior:
+    if problem.omega_prior and number >= steps.held:
         state = dpmfs_draws.draw_omega(problem, state, seed, number)
     if problem.lam_prior:
         state = _draw_scale(problem, state, seed, number)

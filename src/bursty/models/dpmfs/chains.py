@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ Sweep = Callable[[State, int], tuple[State, Info]]
 Span = tuple[int, int]
 
 MOST_SAMPLES = 500
+HELD = 30
 #: What is judged of chains, where it is learned.
 JUDGED = ("log_joint", "n_clusters", "n_words", "scale", "omega")
 
@@ -201,7 +202,7 @@ def make_sweep(model: Any, problem: DPMFSData, seed: int) -> Sweep:
     if model.sampler == "paper":
         steps = dpmfs_paper.Steps(int(model.word_steps), int(model.label_steps))
         return lambda state, number: dpmfs_paper.sweep(problem, state, steps, seed, number)
-    splits = dpmfs_collapsed.Steps(splits=int(model.split_steps))
+    splits = dpmfs_collapsed.Steps(splits=int(model.split_steps), held=HELD if problem.bursty else 0)
     return lambda state, number: dpmfs_collapsed.sweep(problem, state, splits, seed, number)
 
 
@@ -211,6 +212,8 @@ def start(model: Any, problem: DPMFSData, plan: Plan, known: Array | None, rng: 
     n_components = problem.most if model.sampler == "paper" and problem.most is not None else 1
     labels = np.zeros(problem.n_documents, dtype=np.int32) if known is None else known
     state = dpmfs.init(problem, n_components, labels, seed, float(model.alpha))
+    if model.sampler == "collapsed" and problem.bursty:
+        state = replace(state, chosen=np.ones_like(state.chosen))
     return Chain(problem, plan, make_sweep(model, problem, seed), seed, state)
 
 

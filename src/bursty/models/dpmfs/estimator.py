@@ -111,7 +111,7 @@ class DPMFS(ClusterReading):
         Number of sweeps. "auto", the default with the collapsed sampler, runs until the chains have settled: they are
         judged together after 200 sweeps, 300, 450 and so on, and stop where R-hat is at most 1.05 and the effective
         sample size at least 100 for all of `diagnostics_`. With the paper's sampler it is 3000.
-    max_iter : int, default 2000
+    max_iter : int, default 1000
         Upper bound on the number of sweeps with ``n_iter="auto"``.
     burn_in : int, optional
         Number of sweeps at the beginning that do not count: 2500 of 3000, or half.
@@ -230,7 +230,7 @@ class DPMFS(ClusterReading):
         sampler: str = "collapsed",
         family: Any = "auto",
         n_iter: int | str | None = None,
-        max_iter: int = 2000,
+        max_iter: int = 1000,
         burn_in: int | None = None,
         word_steps: int = 5,
         label_steps: int = 5,
