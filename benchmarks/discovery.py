@@ -6,8 +6,8 @@ Settings of the library were chosen on the first group of collections only. The 
     python -m benchmarks.discovery --corpora classic400 --seeds 1
     python -m benchmarks.discovery --results runs.csv            go on from the runs in this file, and add to it
 
-Collections of newsgroups are those of `bursty papers` (yu2010); their draws 100 and above are for choosing, those of the
-paper's tables (0 to 9) for reporting. Of larger collections, 1,000 random documents are taken.
+Collections of newsgroups are those of `bursty papers` (yu2010); their draws 100 and above are for choosing, those of
+the paper's tables (0 to 9) for reporting. Of larger collections, 1,000 random documents are taken.
 """
 
 from __future__ import annotations
