@@ -39,7 +39,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "DPMFS": {"sampler": "paper"},
     "DPMFS, 12,000 iterations": {"sampler": "paper", "n_iter": 12_000, "burn_in": 11_500},
     "DPMFS, collapsed": {"sampler": "collapsed", "n_iter": 300},
-    "DPMFS, collapsed, DCM": {"sampler": "collapsed", "family": "dcm", "n_iter": 300},
+    "DPMFS, collapsed, DCM": {"sampler": "collapsed", "family": "dcm", "n_iter": "auto"},
     "DPMFS, collapsed, DCM, lambda fixed": {"sampler": "collapsed", "family": "dcm", "n_iter": 300, "lam_prior": None},
 }
 OURS = "DPMFS, collapsed, DCM"
@@ -97,8 +97,8 @@ def discover(run: Run, data: str, **options: Any) -> Values:
 
 def _last_log_joint(model: DPMFS) -> float:
     """Mean over the last sixth of the sweeps, the part of the paper's 3,000 after burn-in."""
-    values = model.trace_["log_joint"]
-    return float(np.mean(values[-max(1, len(values) // 6) :]))
+    values = np.atleast_2d(model.trace_["log_joint"])
+    return float(np.mean(values[:, -max(1, values.shape[1] // 6) :]))
 
 
 def cluster_draw(run: Run, data: str, n_components: int, **options: Any) -> Values:

@@ -21,6 +21,7 @@ Sweep = Callable[[State, int], tuple[State, Info]]
 Span = tuple[int, int]
 
 MOST_SAMPLES = 500
+#: With DCM components, all words are chosen in this number of sweeps at the beginning, while the first clusters form.
 HELD = 30
 #: What is judged of chains, where it is learned.
 JUDGED = ("log_joint", "n_clusters", "n_words", "scale", "omega")
@@ -46,6 +47,12 @@ class Plan:
     def begin(self, end: int) -> int:
         """Number of sweeps that do not count, of this number."""
         return end // 2 if self.burn_in is None else self.burn_in
+
+    @property
+    def held(self) -> int:
+        """In how many sweeps the first clusters form, with all words chosen: `HELD`, less in short chains."""
+        first = self.begin((self.rounds or (self.n_iter,))[0]) if self.patience is None else self.patience
+        return min(HELD, first // 2)
 
     def spans(self, number: int) -> list[Span]:
         """The windows that a sweep, counted from 1, belongs to; the first one ends first."""
@@ -194,27 +201,29 @@ class Chain:
             index("labels", "documents")(sample, sizes, "labels of a window")
         traces = {name: Trace.checked(standing[name]) for name in ("trace", "partitions")}
         own = {**standing, **traces, "windows": windows}
-        return cls(problem, plan, make_sweep(model, problem, standing["seed"]), **own)
+        return cls(problem, plan, make_sweep(model, problem, plan, standing["seed"]), **own)
 
 
-def make_sweep(model: Any, problem: DPMFSData, seed: int) -> Sweep:
+def make_sweep(model: Any, problem: DPMFSData, plan: Plan, seed: int) -> Sweep:
     """The sweep of the model's sampler."""
     if model.sampler == "paper":
         steps = dpmfs_paper.Steps(int(model.word_steps), int(model.label_steps))
         return lambda state, number: dpmfs_paper.sweep(problem, state, steps, seed, number)
-    splits = dpmfs_collapsed.Steps(splits=int(model.split_steps), held=HELD if problem.bursty else 0)
+    splits = dpmfs_collapsed.Steps(splits=int(model.split_steps), held=plan.held if problem.bursty else 0)
     return lambda state, number: dpmfs_collapsed.sweep(problem, state, splits, seed, number)
 
 
 def start(model: Any, problem: DPMFSData, plan: Plan, known: Array | None, rng: np.random.Generator) -> Chain:
-    """The paper's start: labels at random among N; for the collapsed sampler all in one cluster. One word chosen."""
+    """The paper's start: labels at random among N, one word chosen; for the collapsed sampler all in one cluster, and
+    with DCM components all words.
+    """
     seed = int(rng.integers(2**62))
     n_components = problem.most if model.sampler == "paper" and problem.most is not None else 1
     labels = np.zeros(problem.n_documents, dtype=np.int32) if known is None else known
     state = dpmfs.init(problem, n_components, labels, seed, float(model.alpha))
     if model.sampler == "collapsed" and problem.bursty:
         state = replace(state, chosen=np.ones_like(state.chosen))
-    return Chain(problem, plan, make_sweep(model, problem, seed), seed, state)
+    return Chain(problem, plan, make_sweep(model, problem, plan, seed), seed, state)
 
 
 def most_frequent(samples: list[Array]) -> Array:
@@ -257,3 +266,26 @@ def diagnose(chains: list[Chain], plan: Plan) -> dict[str, dict[str, float]]:
         if learned.get(name, True)
     }
     return plan.agree.diagnose(values)
+
+
+def not_settled(plan: Plan, n_chains: int, n_iter: int, diagnostics: Mapping[str, Mapping[str, float]]) -> str:
+    """A warning: what is wrong with the chains, and which parameters to change."""
+    why = "; ".join(plan.agree.complaints(diagnostics)) or "there are too few to tell"
+    longer = "max_iter" if plan.rounds else "n_iter"
+    chains, more = ("chain has", "n_chains, ") if n_chains == 1 else ("chains have", "")
+    return (
+        f"the {chains} not settled after {n_iter:,} sweeps ({why}): raise {longer}, {more}or split_steps, or accept "
+        "that clusters and words may be others in a longer run"
+    )
+
+
+def traces(chains: list[Chain]) -> dict[str, Array]:
+    """As long as the longest chain; NaN where a chain had stopped."""
+    length = max(chain.number for chain in chains)
+    result = {}
+    for name in chains[0].trace.entries:
+        table = np.full((len(chains), length), np.nan)
+        for row, chain in zip(table, chains, strict=True):
+            row[: chain.number] = chain.trace[name]
+        result[name] = table[0] if len(chains) == 1 else table
+    return result

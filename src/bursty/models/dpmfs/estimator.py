@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
@@ -23,8 +22,15 @@ from bursty.metrics import posterior_similarity
 from bursty.models.clusters import ClusterReading, check_members, known_labels
 from bursty.models.dpmfs import chains as running
 from bursty.models.dpmfs import estimate
-from bursty.models.dpmfs.chains import Chain, Plan
-from bursty.models.dpmfs.settings import LEAST_BAYES_FACTOR, Settings, check_lam, check_settings, make_problem
+from bursty.models.dpmfs.chains import Chain
+from bursty.models.dpmfs.settings import (
+    LEAST_BAYES_FACTOR,
+    Settings,
+    check_lam,
+    check_settings,
+    make_problem,
+    occurring,
+)
 from bursty.models.groups import Merge
 from bursty.progress import progress
 from bursty.samplers.dpmfs import DPMFSData
@@ -300,9 +306,7 @@ class DPMFS(ClusterReading):
             self.classes_ = labelled[0]
         counts = documents.counts()  # a sweep looks at every document given all the others
         columns = np.unique(counts.indices)
-        problem = make_problem(
-            self, settings, _occurring(counts, columns), known, None if lam is None else lam[columns]
-        )
+        problem = make_problem(self, settings, occurring(counts, columns), known, None if lam is None else lam[columns])
         writer = CheckpointWriter.of(self, documents, y)
         outcome = self._run(problem, known, settings, writer)
         self._finish(problem, settings, outcome.runs, known, columns, documents)
@@ -310,7 +314,12 @@ class DPMFS(ClusterReading):
             warn_interrupted(self.n_iter_, "With a checkpoint, the same fit goes on from there")
         else:
             writer.done()
-            self._warn_unless_settled(settings.plan)
+            if not self.converged_:
+                warnings.warn(
+                    running.not_settled(settings.plan, settings.n_chains, self.n_iter_, self.diagnostics_),
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -389,21 +398,6 @@ class DPMFS(ClusterReading):
             rng, n_threads = generator(self.random_state), threads.resolve(self.n_jobs)
             return runner.side_by_side(n_chains, rng, n_threads, partial(running.next_round, plan))
 
-    def _warn_unless_settled(self, plan: Plan) -> None:
-        """Chains that have not settled are worth a warning."""
-        if self.converged_:
-            return
-        one = len(np.atleast_2d(self.trace_["log_joint"])) == 1
-        why = "; ".join(plan.agree.complaints(self.diagnostics_)) or "there are too few to tell"
-        longer = "max_iter" if plan.rounds else "n_iter"
-        more = "n_chains, " if one else ""
-        warnings.warn(
-            f"the {'chain has' if one else 'chains have'} not settled after {self.n_iter_:,} sweeps ({why}): "
-            f"raise {longer}, {more}or split_steps, or accept that clusters and words may be others in a longer run",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-
     def _finish(
         self,
         problem: DPMFSData,
@@ -426,7 +420,7 @@ class DPMFS(ClusterReading):
         evident = self.log_bayes_factor_ > math.log(LEAST_BAYES_FACTOR)
         self.discriminative_ = evident & (self.inclusion_prob_ > self.threshold)
         self.n_iter_ = max(chain.number for chain in chains)
-        self.trace_ = _traces(chains)
+        self.trace_ = running.traces(chains)
         self.diagnostics_ = running.diagnose(chains, plan)
         settled = plan.agree.settled(self.diagnostics_)
         self.converged_ = settled if self.patience is None else all(chain.stable for chain in chains)
@@ -478,22 +472,3 @@ class DPMFS(ClusterReading):
         # scikit-learn's checks ask for it of whatever takes sparse input and has predict_proba.
         tags.classifier_tags = ClassifierTags()
         return tags
-
-
-def _occurring(counts: sp.csr_array, columns: Array) -> sp.csr_array:
-    """The counts without the columns that are empty."""
-    place = np.zeros(counts.shape[1], dtype=np.int32)
-    place[columns] = np.arange(len(columns), dtype=np.int32)
-    return sp.csr_array((counts.data, place[counts.indices], counts.indptr), shape=(counts.shape[0], len(columns)))
-
-
-def _traces(chains: list[Chain]) -> dict[str, Array]:
-    """As long as the longest chain; NaN where a chain had stopped."""
-    length = max(chain.number for chain in chains)
-    result = {}
-    for name in chains[0].trace.entries:
-        table = np.full((len(chains), length), np.nan)
-        for row, chain in zip(table, chains, strict=True):
-            row[: chain.number] = chain.trace[name]
-        result[name] = table[0] if len(chains) == 1 else table
-    return result

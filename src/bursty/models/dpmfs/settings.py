@@ -220,3 +220,10 @@ def _among(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
 def _fraction(name: str, value: Any, more: str = "") -> None:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
         raise ValueError(f"{name} must be between 0 and 1, both excluded{more}, not {value!r}")
+
+
+def occurring(counts: sp.csr_array, columns: Array) -> sp.csr_array:
+    """The counts without the columns that are empty."""
+    place = np.zeros(counts.shape[1], dtype=np.int32)
+    place[columns] = np.arange(len(columns), dtype=np.int32)
+    return sp.csr_array((counts.data, place[counts.indices], counts.indptr), shape=(counts.shape[0], len(columns)))
