@@ -330,9 +330,8 @@ def test_nothing_to_cluster():
 def test_classic400(data_dir):
     """The paper has 8.0 clusters and an NMI of 0.641 of the 3 classes."""
     corpus = datasets.load("classic400")
-    model = DPMFS(random_state=0, max_iter=300).fit(corpus)
-    assert model.converged_
-    assert model.n_clusters_ == 4
-    assert nmi(corpus, model.labels_) > 0.641
+    model = DPMFS(random_state=0, n_iter=120).fit(corpus)
+    assert model.n_clusters_ in (4, 5)
+    assert nmi(corpus, model.labels_) > 0.8
     paper = DPMFS(sampler="paper", n_iter=3000, random_state=0).fit(corpus)
     assert nmi(corpus, paper.labels_) > 0.641 - 0.03
