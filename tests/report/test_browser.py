@@ -169,16 +169,16 @@ def test_table_searches_sorts_narrows_and_turns_pages(browser, pages, corpus, mi
     page.until(lambda: page.find("#table-status").text.endswith("of 120 documents"))
 
     lengths = np.asarray(corpus.counts.sum(axis=1)).ravel()
-    head = page.find("#table thead th:nth-child(7)")
+    head = page.find("#table thead th:nth-child(9)")
     head.find_element(By.TAG_NAME, "button").click()
     assert head.get_attribute("aria-sort") == "descending"
-    assert page.column(7) == [str(n) for n in sorted(lengths, reverse=True)[:25]]
+    assert page.column(9) == [str(n) for n in sorted(lengths, reverse=True)[:25]]
     head.find_element(By.TAG_NAME, "button").click()
     assert head.get_attribute("aria-sort") == "ascending"
-    assert page.column(7) == [str(n) for n in sorted(lengths)[:25]]
+    assert page.column(9) == [str(n) for n in sorted(lengths)[:25]]
 
     page.find("#table-next").click()
-    assert page.column(7) == [str(n) for n in sorted(lengths)[25:50]]
+    assert page.column(9) == [str(n) for n in sorted(lengths)[25:50]]
     assert page.find("#table-page").text == "Page 2 of 5"
     Select(page.find("#table-size")).select_by_visible_text("100")
     assert len(page.column(1)) == 100
@@ -193,14 +193,15 @@ def test_slider_ranks_words_by_relevance(browser, pages, topics):
     order = np.argsort([-float(t["share"].rstrip("%")) for t in page.run("return data.topics")], kind="stable")
     assert order[0] == 0
     title = page.run("return data.topics[1].title")
-    k = next(k for k, words in enumerate(topics.top_words(3)) if title.endswith(", ".join(words)))
+    k = next(k for k, name in enumerate(topics.names_) if title.endswith(name))
     Select(page.find("#topic")).select_by_value("1")
 
     def words():
         return page.run("return charts['topic-words'].view.data('words').map(row => row.word)")
 
-    assert words()[:3] == topics.top_words(3, by="relevance")[k]
     slider = page.find("#relevance")
+    weight = float(slider.get_attribute("value"))
+    assert words()[:3] == topics.top_words(3, by="relevance", weight=weight)[k]
     slider.send_keys(Keys.HOME)
     assert page.find("#relevance-value").text == "0.0"
     page.until(lambda: set(words()[:5]) == set(topics.top_words(5, "relevance", 0.0)[k]))
@@ -209,6 +210,20 @@ def test_slider_ranks_words_by_relevance(browser, pages, topics):
     page.until(lambda: words()[:5] == topics.top_words(5, "relevance", 1.0)[k])
     page.find("#topic-facts .chips button").click()
     assert page.find("#topic").get_attribute("value") != "1"
+    assert page.complaints() == []
+
+
+def test_a_link_leads_to_a_tab_and_the_tree_is_cut_anywhere(browser, pages, topics):
+    page = Page(browser, pages["topics"])
+    page.run("location.hash = '#tree'")
+    page.until(lambda: page.find("#tree").is_displayed())
+    assert page.run("return scrollY") == 0
+    for n in (1, 4):
+        page.run("const s = byId('branches'); s.value = arguments[0]; s.dispatchEvent(new Event('input'))", n)
+        assert len(page.all("#branch-list > li")) == n
+    assert [text.split(": ")[1] for text in sorted(page.texts("#branch-list strong"))] == topics.names_
+    page.open("documents")
+    assert page.run("return location.hash") == "#documents"
     assert page.complaints() == []
 
 
@@ -243,7 +258,7 @@ def test_every_part_is_printed(browser, pages):
     page = Page(browser, pages["topics"], dark=True)
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     visible = [panel.get_attribute("id") for panel in page.all("[role=tabpanel]") if panel.is_displayed()]
-    assert visible == ["overview", "topics", "trends", "documents", "run"]
+    assert visible == ["overview", "topics", "tree", "trends", "documents", "run"]
     assert not page.find("#tabs").is_displayed()
     assert page.run("return getComputedStyle(document.body).color") == "rgb(27, 31, 36)"
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
