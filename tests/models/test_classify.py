@@ -217,7 +217,7 @@ def test_temperature_slopes_and_minimum(multilabel):
 @pytest.mark.parametrize("complement", [False, True])
 def test_partial_fit_equals_fit(classed, family, smoothing, complement):
     X, y = classed
-    model = BayesClassifier(family, smoothing=smoothing, complement=complement)
+    model = BayesClassifier(family, smoothing=smoothing, complement=complement, refine=None)
     whole = clone(model).fit(X, y)
     batches = clone(model)
     for rows in np.array_split(np.arange(len(y)), 4):

@@ -81,11 +81,11 @@ def classify(
     smoothing: float | None = None,
     options: dict[str, Any] | None = None,
 ) -> Values:
-    """Accuracy of a method on one random split; None is the default classifier."""
+    """Accuracy of a method on one random split; None is the default classifier without its refinement."""
     corpus = load(data, **(options or {}))
     train, test = corpus.split(test_size, stratify=True, random_state=run.seed)
     if method is None:
-        model = BayesClassifier(n_jobs=run.n_jobs)
+        model = BayesClassifier(refine=None, n_jobs=run.n_jobs)
     elif method == "Dirichlet":
         model = BayesClassifier("dirichlet", class_prior="uniform", calibrate=None, n_jobs=run.n_jobs)
     else:

@@ -2,14 +2,15 @@
 
 | module | what it has |
 |---|---|
-| `classifier` | the estimator |
+| `classifier`, `prediction` | the estimator: learning, predicting |
 | `settings` | its parameters, checked |
 | `labels` | y in all its forms |
 | `layout` | which groups of documents are modelled: classes, complements, several labels a document |
-| `sums`, `seen` | what is kept of the documents: statistics of the classes, zeros left out |
+| `sums`, `training` | what is kept of the documents: statistics of the classes, zeros left out |
 | `smoothing` | a constant, or a pull towards the corpus |
 | `heldout` | what is learned from documents held out |
 | `calibration`, `priors` | how sure to be |
+| `refinement` | a linear model of the words that tell the classes apart, beside the urns |
 | `evidence`, `scoring` | what the words of a few documents at a time say, and the scores this makes |
 | `transforms`, `presets` | the heuristics and the names of the papers |
 | `explain` | why a document goes to its class |

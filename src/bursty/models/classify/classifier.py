@@ -4,7 +4,8 @@
 
 Fitting is one sum over the documents with the labels as responsibilities, and one `update` of the family; the
 statistics add, so batches can come one after the other. What is modelled per class, and how that makes a score, is in
-`layout`; how parameters are smoothed in `smoothing`; how probabilities are calibrated in `calibration`.
+`layout`; how parameters are smoothed in `smoothing`; how probabilities are calibrated in `calibration`; the linear
+model that goes with them in `refinement`.
 
 | symbol | name | shape |
 |---|---|---|
@@ -16,29 +17,24 @@ statistics add, so batches can come one after the other. What is modelled per cl
 from __future__ import annotations
 
 import sys
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit, log_expit, logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
-from bursty.engines import Chunk, Documents
-from bursty.estimator import CountEstimator
+from bursty.engines import Documents
 from bursty.families.base import Parameters
 from bursty.kernels import threads
-from bursty.models.classify import explain as explaining
 from bursty.models.classify import priors
 from bursty.models.classify.calibration import Temperature
-from bursty.models.classify.evidence import drop_words
 from bursty.models.classify.heldout import LEAST_HELD_OUT, HeldOut, Sample, SearchSetup, parameters
-from bursty.models.classify.labels import Targets, check_targets, labelled
+from bursty.models.classify.labels import Targets, check_targets, class_names, labelled, n_documents
 from bursty.models.classify.layout import Layout
+from bursty.models.classify.prediction import ClassPrediction
 from bursty.models.classify.presets import preset
-from bursty.models.classify.scoring import Model, Scorer, score
+from bursty.models.classify.refinement import Refinement, TrainingDocuments, refine, word_weights
 from bursty.models.classify.settings import HiddenParameter, Settings, holds_integers
 from bursty.models.classify.smoothing import Constant, Shrinkage, Smoothing
 from bursty.models.classify.training import TrainingSummary, summarize_training
@@ -76,13 +72,15 @@ def _check_groups(model: BayesClassifier, sizes: dict[str, int]) -> None:
     parameters_=part(Parameters),
     smoothing_=part(Constant, Shrinkage),
     temperature_=maybe(part(Temperature)),
+    refinement_=maybe(part(Refinement, C="C")),
     check=_check_groups,
 )
-class BayesClassifier(ClassifierMixin, CountEstimator):
+class BayesClassifier(ClassifierMixin, ClassPrediction):
     """Bayes' rule with a multinomial, DCM or EDCM per class.
 
     Without parameters everything is learned: classes are pulled towards the corpus by an amount that is best for
-    documents held out, and probabilities are calibrated on these. With a number for ``smoothing`` it is the
+    documents held out, probabilities are calibrated on these, and a linear model of the words that tell the classes
+    apart goes with them. With a number for ``smoothing`` it is the
     classifier of the papers, with no learning besides the family's own.
 
     Parameters
@@ -113,6 +111,12 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         Divide log-likelihoods by a temperature fitted on held-out documents. "auto" does it where smoothing is
         learned from these, and then moves a uniform prior as ``class_prior="auto"`` does: ``class_log_prior_`` has
         the result. "temperature" leaves the prior as it is.
+    refine : {"auto", None}, default "auto"
+        Fit a multinomial logistic regression on words weighted by how much the classes' parameters differ, and combine
+        its probabilities with those of Bayes' rule (see `bursty.models.classify.refinement`). "auto" does it where
+        smoothing, temperature and prior are all learned, ``complement`` and ``transform`` are not used, and each
+        document has one class; with more than 20,000 documents, on a random sample of as many. None is Bayes' rule
+        alone. `partial_fit` never refines.
     engine : {"local", "dask"}, Dask client or Engine, default "local"
         Execution engine.
     n_jobs : int, optional
@@ -133,6 +137,8 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         What was used.
     temperature_ : Temperature or None
         How probabilities are calibrated.
+    refinement_ : Refinement or None
+        The linear model, and how much it counts.
     class_names_ : ndarray of str
         Names of the classes: those of the corpus where it has them, else the classes themselves.
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -158,6 +164,7 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         prior: str | None = None,
         class_prior: Any = "uniform",
         calibrate: str | None = "auto",
+        refine: str | None = "auto",
         engine: Any = "local",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -170,6 +177,7 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         self.prior = prior
         self.class_prior = class_prior
         self.calibrate = calibrate
+        self.refine = refine
         self.engine = engine
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -208,18 +216,25 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         settings = Settings.of(self)
         X, y, sample_weight, names = labelled(X, y, sample_weight)
         # Labels are checked before the documents are walked, where their number is known.
-        known = _n_documents(X)
+        known = n_documents(X)
         checked = self._check_labels(known, y, sample_weight) if known else None
         documents = self._place(X, reset=True)
         targets, weights = checked or self._check_labels(documents.n_documents, y, sample_weight)
         self._begin(settings, targets)
-        self.class_names_ = _class_names(self.classes_, names)
+        self.class_names_ = class_names(self.classes_, names)
         self._transform = Transform.fit(settings.transform, documents)
         self._absorb(settings, documents, targets, weights)
-        return self._finish(settings)
+        held_out = self._finish(settings)
+        if held_out is not None and settings.refines(self._layout):
+            with threads.using(threads.resolve(self.n_jobs)):
+                self._refine(documents, targets, weights, *held_out)
+        return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from some more documents; after the last batch the result is that of `fit` on all of them.
+        """Learn from some more documents, without a refinement.
+
+        After the last batch the result is that of `fit` with ``refine=None`` on all of them: a refinement needs all
+        documents at once.
 
         Parameters
         ----------
@@ -243,12 +258,13 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         targets, weights = self._check_labels(documents.n_documents, y, sample_weight, names)
         if first:
             self._begin(settings, targets)
-            self.class_names_ = _class_names(self.classes_, None)
+            self.class_names_ = class_names(self.classes_, None)
             self._transform = Transform(settings.transform)
         if targets.multilabel != self._layout.multilabel:
             raise ValueError("y must be of the same kind (one label a document, or several) at every call")
         self._absorb(settings, documents, targets, weights)
-        return self._finish(settings)
+        self._finish(settings)
+        return self
 
     def _check_labels(self, n_documents: int, y: Any, sample_weight: Any, classes: Any = None) -> tuple[Targets, Array]:
         """Classes and weights of the documents; without ``classes`` at least two must be there."""
@@ -276,8 +292,8 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         seen = documents.sum(summarize_training, *columns, settings=settings, transform=self._transform, first=first)
         self._seen = seen if self._seen is None else self._seen + seen
 
-    def _finish(self, settings: Settings) -> Self:
-        """From statistics to parameters."""
+    def _finish(self, settings: Settings) -> tuple[list[Array], Array] | None:
+        """From statistics to parameters; returns what `_learn` does."""
         seen = self._seen
         assert seen is not None
         if not seen.document_frequency.any():
@@ -286,23 +302,28 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         self.class_log_prior_ = priors.log_prior(settings.class_prior, seen.documents[0], self._layout)
         self.smoothing_: Smoothing = settings.guess
         self.temperature_: Temperature | None = None
+        self.refinement_: Refinement | None = None
+        held_out = None
         self.__dict__.pop("parameters_", None)  # not to hold two tables while the new one is made
         with threads.using(threads.resolve(self.n_jobs)):
             if seen.sample is not None:
-                self._learn(settings, seen, seen.sample)
+                held_out = self._learn(settings, seen, seen.sample)
             self.parameters_ = parameters(settings, self._layout, seen.stats, seen.documents, self.smoothing_)
         if self.verbose:
             print(f"bursty: {self.smoothing_}, {self.temperature_}", file=sys.stderr)
-        return self
+        return held_out
 
-    def _learn(self, settings: Settings, seen: TrainingSummary, sample: Sample) -> None:
-        """Smoothing, temperature and prior: what is best for documents held out."""
+    def _learn(self, settings: Settings, seen: TrainingSummary, sample: Sample) -> tuple[list[Array], Array] | None:
+        """Smoothing, temperature and prior: what is best for documents held out.
+
+        Returns the keys of these, fold by fold, and what the model says about them; None where there are too few.
+        """
         offset = priors.to_offset(self.class_log_prior_, self._layout)
         direction = priors.learnable(settings.class_prior, offset, self.class_count_, self._layout)
         problem = SearchSetup(settings, self._layout, seen.stats, seen.documents, offset, direction, seen.idf)
         held_out = HeldOut(problem, replace(sample, counts=self._transform(sample.counts)), float(seen.n_documents))
         if held_out.n_documents < LEAST_HELD_OUT:
-            return
+            return None
         if settings.searches:
             self.smoothing_, fitted = held_out.climb(settings.guess)
         else:
@@ -310,126 +331,25 @@ class BayesClassifier(ClassifierMixin, CountEstimator):
         if settings.calibrates:
             self.temperature_ = fitted.temperature
             self.class_log_prior_ = priors.from_offset(offset + fitted.tilt * direction, self._layout)
+        return held_out.keys, held_out.logits(self.smoothing_, fitted)
 
-    # Predicting ----------------------------------------------------------------------------------------------
-
-    def predict(self, X: Any, *, threshold: Any = 0.5) -> Array:
-        """The most probable class of each document; a 0/1 table where documents may have several.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
-        threshold : float, or array of shape (n_classes,), default 0.5
-            The probability above which a document has a class, where it may have several.
-        """
-        logits = self.predict_joint_log_proba(X)
-        if not self._layout.multilabel:
-            return self.classes_[np.argmax(logits, axis=1)]
-        least = np.asarray(threshold, dtype=np.float64)
-        if least.shape not in ((), self.classes_.shape) or np.any(~((least >= 0) & (least <= 1))):
-            raise ValueError(f"threshold must be a probability, or one per class, not {threshold!r}")
-        return (expit(logits) > least).astype(np.int64)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class: documents x classes."""
-        logits = self.predict_joint_log_proba(X)
-        return expit(logits) if self._layout.multilabel else np.exp(_normalised(logits))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Log-probability of each class: documents x classes."""
-        logits = self.predict_joint_log_proba(X)
-        return log_expit(logits) if self._layout.multilabel else _normalised(logits)
-
-    def predict_joint_log_proba(self, X: Any) -> Array:
-        """``log p(k) + score_k(x) / T(x)``: documents x classes.
-
-        Not calibrated (T = 1) and not complement, this is log p(x, k) of one sequence of words. Where a document may
-        have several classes it is the log odds of each.
-        """
-        scores, heat = self._scores(X)
-        scores /= heat[:, None]
-        scores += priors.to_offset(self.class_log_prior_, self._layout)
-        return scores
-
-    def scores(self, X: Any) -> Array:
-        """What the documents say about each class, without priors and calibration: documents x classes.
-
-        Where a document may have several classes, this is what ranks documents within a class, as break-even
-        (`bursty.metrics.break_even`) needs it.
-        """
-        return self._scores(X)[0]
-
-    def count_unseen(self, X: Any) -> Array:
-        """Tokens of each document that are ignored: words that no document had in fitting."""
-        check_is_fitted(self, "parameters_")
-        documents = self._place(X)
-        return documents.collect(_unseen, known=self._scorer().known)
-
-    def explain(self, X: Any, *, against: Any = "runner-up", top: int = 10) -> list[explaining.Explanation]:
-        """Why each document goes to its class: the words that moved it there, first occurrence and repeats apart.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
-        against : "runner-up", "average" or a class
-            What the class is compared with: the next best, the mean of all others, or one of ``classes_``.
-        top : int, default 10
-            Words to keep, those that moved most first (for or against).
-        """
-        check_is_fitted(self, "parameters_")
-        return explaining.explain(self, self._place(X).counts(), against, top)
+    def _refine(
+        self, documents: Documents, targets: Targets, weights: Array, folds: list[Array], logits: Array
+    ) -> None:
+        """A linear model beside the urns."""
+        columns = documents.offsets, documents.split(targets), documents.split(weights)
+        rows = documents.sum(TrainingDocuments.from_chunk, *columns)
+        differences = word_weights(self.parameters_.table, self.class_count_)
+        self.refinement_ = refine(rows, folds, logits, differences, len(self.classes_))
+        if self.verbose and self.refinement_ is not None:
+            powers = self.refinement_.powers
+            print(f"bursty: refined by {len(rows.keys)} documents, powers {powers.round(2)}", file=sys.stderr)
 
     def _integer(self, X: Any = None) -> bool:
         return Settings.counts_only(self.family) or holds_integers(X)
-
-    def _scores(self, X: Any) -> tuple[Array, Array]:
-        """The score of each class, and the temperature of each document."""
-        check_is_fitted(self, "parameters_")
-        documents = self._place(X)
-        scores, heat = documents.collect(score, scorer=self._scorer())
-        lost = ~np.isfinite(scores).any(axis=1) if not self._layout.multilabel else np.isnan(scores).any(axis=1)
-        if lost.any():
-            warnings.warn(
-                f"{int(lost.sum())} documents cannot come from any class (smoothing is 0 and no class has all their "
-                "words): they get the prior; fit with smoothing, e.g. smoothing=0.01",
-                UserWarning,
-                stacklevel=4,
-            )
-            scores[lost] = 0.0
-        return scores, heat
-
-    def _scorer(self) -> Scorer:
-        seen, power = self._seen, getattr(self.smoothing_, "idf", 0.0)
-        assert seen is not None
-        idf = seen.idf if power or self.temperature_ is not None else None
-        model = Model(Settings.of(self), self.parameters_, idf**power if idf is not None and power else None)
-        known = seen.document_frequency > 0
-        return Scorer(model, self._layout, self._transform, known, idf, self.temperature_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         tags.classifier_tags.poor_score = True  # on the checks' blobs, which are no documents
         return tags
-
-
-def _unseen(chunk: Chunk, known: Array) -> Array:
-    """Tokens of each document whose words are not known."""
-    return chunk.lengths - Chunk(drop_words(chunk.counts, known)).lengths
-
-
-def _normalised(logits: Array) -> Array:
-    return logits - logsumexp(logits, axis=1, keepdims=True)
-
-
-def _n_documents(X: Any) -> int:
-    """Number of documents where it is known at once, else 0: Dask collections, and what is no table at all."""
-    shape = getattr(X, "shape", None)
-    number = shape[0] if isinstance(shape, tuple) and len(shape) == 2 else getattr(X, "n_documents", 0)
-    return int(number) if isinstance(number, int | np.integer) else 0
-
-
-def _class_names(classes: Array, names: Array | None) -> Array:
-    """A name for each class: by its number where the classes are those of a corpus."""
-    shown = classes if names is None else [names[code] for code in classes]
-    return np.array([str(name) for name in shown], dtype=object)

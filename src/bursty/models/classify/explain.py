@@ -8,7 +8,8 @@ with count x in the score of class k, the difference to another class j is
 
 first occurrences, repeats, and what depends on no word: class priors and document length. Everything is divided by the
 document's temperature, so that the sum is the log odds of the two classes. The multinomial pays for repeats as for
-the first; the EDCM pays nothing.
+the first; the EDCM pays nothing. A refined classifier (`bursty.models.classify.refinement`) adds what its linear model
+says of each word: sqrt(x) times what the first occurrence says.
 """
 
 from __future__ import annotations
@@ -86,10 +87,19 @@ def _explain_one(
     scores, heats = scorer(counts)
     heat = float(heats[0])
     logits = scores[0] / heat + to_offset(model.class_log_prior_, model._layout)
+    refinement = model._refinement
+    if refinement is not None:
+        linear = refinement.linear(counts)[0]
+        logits = refinement.combine(logits, linear)
+        refinement = None if np.isnan(linear).any() else refinement
     label = int(np.argmax(logits))
     contrast = _contrast(model, logits, label, against)
     first, repeats = _parts(scorer, counts, values)
-    first, repeats = first @ contrast / heat, repeats @ contrast / heat
+    first, repeats = first / heat, repeats / heat
+    if refinement is not None:
+        more, again = refinement.parts(counts)
+        first, repeats = refinement.powers[0] * first + more, refinement.powers[0] * repeats + again
+    first, repeats = first @ contrast, repeats @ contrast
     odds = float(logits @ contrast)
     order = np.argsort(-np.abs(first + repeats), kind="stable")
     shown, others = order[:top], order[top:]

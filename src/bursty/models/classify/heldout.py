@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -64,18 +64,20 @@ class Sample:
     targets: Targets
     weights: Array
     keys: Array
+    #: The largest number of documents.
+    most: ClassVar[int] = SAMPLE_SIZE
 
     @classmethod
-    def of(cls, counts: sp.csr_array, targets: Targets, weights: Array, first: int) -> Sample:
+    def of(cls, counts: sp.csr_array, targets: Targets, weights: Array, first: int) -> Self:
         """The documents of the smallest keys, where the first document is number ``first`` of the stream."""
         keys = scrambled(np.arange(first, first + counts.shape[0], dtype=np.uint64))
-        keep = np.sort(np.argsort(keys, kind="stable")[:SAMPLE_SIZE])
+        keep = np.sort(np.argsort(keys, kind="stable")[: cls.most])
         return cls(sp.csr_array(counts[keep]), targets[keep], weights[keep], keys[keep])
 
-    def __add__(self, other: Sample) -> Sample:
+    def __add__(self, other: Sample) -> Self:
         keys = np.concatenate([self.keys, other.keys])
-        keep = np.sort(np.argsort(keys, kind="stable")[:SAMPLE_SIZE])
-        return Sample(
+        keep = np.sort(np.argsort(keys, kind="stable")[: self.most])
+        return type(self)(
             sp.csr_array(sp.vstack([self.counts, other.counts], format="csr"))[keep],
             self.targets.stack(other.targets)[keep],
             np.concatenate([self.weights, other.weights])[keep],
@@ -124,6 +126,8 @@ class HeldOut:
         rows = [_with_class(problem, sample, fold) for fold in sample.folds(n_documents)]
         kind = _PulledFold if problem.settings.smoothing == "shrink" else _Fold
         self.folds = [kind(problem, sample, fold) for fold in rows if len(fold)]
+        #: Keys of the documents of each fold.
+        self.keys = [sample.keys[fold] for fold in rows if len(fold)]
         order = np.concatenate([np.empty(0, dtype=np.int64), *rows])
         self.n_documents = len(order)
         self.truth = sample.targets[order].onehot()
@@ -134,10 +138,8 @@ class HeldOut:
 
     def evaluate(self, smoothing: Smoothing, start: Fitted | None = None) -> Fitted:
         """The best temperature for this smoothing, and the log loss of the two together."""
-        log_prob = np.concatenate([fold.log_prob(smoothing) for fold in self.folds])
-        scores = np.nan_to_num(self.problem.layout.scores(log_prob), nan=0.0, posinf=1e6, neginf=-1e6)
         return fit_temperature(
-            scores,
+            self._scores(smoothing),
             self.truth,
             self.features,
             self.problem.offset,
@@ -146,6 +148,16 @@ class HeldOut:
             multilabel=self.problem.layout.multilabel,
             start=start,
         )
+
+    def logits(self, smoothing: Smoothing, fitted: Fitted) -> Array:
+        """What the model says about the held-out documents, fold after fold: calibrated scores of the classes."""
+        heat = fitted.temperature.of(self.features)
+        offset = self.problem.offset + fitted.tilt * self.problem.direction
+        return self._scores(smoothing) / heat[:, None] + offset
+
+    def _scores(self, smoothing: Smoothing) -> Array:
+        log_prob = np.concatenate([fold.log_prob(smoothing) for fold in self.folds])
+        return np.nan_to_num(self.problem.layout.scores(log_prob), nan=0.0, posinf=1e6, neginf=-1e6)
 
     def climb(self, start: Smoothing) -> tuple[Smoothing, Fitted]:
         """From ``start`` to its best neighbour, and so on, until no neighbour has a smaller log loss."""

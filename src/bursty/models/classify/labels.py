@@ -103,6 +103,19 @@ def labelled(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Array |
     return X.select(known), own[known], weights, names
 
 
+def n_documents(X: Any) -> int:
+    """Number of documents where it is known at once, else 0: Dask collections, and what is no table at all."""
+    shape = getattr(X, "shape", None)
+    number = shape[0] if isinstance(shape, tuple) and len(shape) == 2 else getattr(X, "n_documents", 0)
+    return int(number) if isinstance(number, int | np.integer) else 0
+
+
+def class_names(classes: Array, names: Array | None) -> Array:
+    """A name for each class: by its number where the classes are those of a corpus."""
+    shown = classes if names is None else [names[code] for code in classes]
+    return np.array([str(name) for name in shown], dtype=object)
+
+
 def check_targets(y: Any, n_documents: int, owner: str, classes: Any = None) -> Targets:
     """Labels as positions in the sorted classes, or in ``classes`` where these are given."""
     if y is None:

@@ -12,6 +12,7 @@ from bursty.families import get_family
 from bursty.families.base import Family
 from bursty.families.estimator import FamilyEstimator
 from bursty.families.priors import UrnPrior, check_prior
+from bursty.models.classify.layout import Layout
 from bursty.models.classify.smoothing import POWERS, Constant, Shrinkage, Smoothing
 
 Array = np.ndarray[Any, Any]
@@ -44,6 +45,7 @@ class Settings:
     smoothing: float | Literal["auto", "shrink"]
     class_prior: Any
     calibrates: bool
+    refine: Literal["auto"] | None
 
     @classmethod
     def of(cls, estimator: Any) -> Settings:
@@ -62,7 +64,10 @@ class Settings:
             family = family.with_prior(s_prior and UrnPrior(between=False))
         calibrates = _calibrates(estimator.calibrate, smoothing)
         prior = _class_prior(estimator.class_prior, calibrates, estimator.calibrate == "auto")
-        return cls(family, bool(estimator.complement), transform, normalize, smoothing, prior, calibrates)
+        if estimator.refine not in ("auto", None):
+            raise ValueError(f'refine must be "auto" or None, not {estimator.refine!r}')
+        complement = bool(estimator.complement)
+        return cls(family, complement, transform, normalize, smoothing, prior, calibrates, estimator.refine)
 
     @property
     def integer(self) -> bool:
@@ -78,6 +83,12 @@ class Settings:
     def learns(self) -> bool:
         """Whether documents are held out."""
         return self.searches or self.calibrates
+
+    def refines(self, layout: Layout) -> bool:
+        """Whether a linear model goes with the urns: where all else is learned, and a document has one class."""
+        learned = self.smoothing == "shrink" and isinstance(self.class_prior, str) and self.class_prior == "learned"
+        plain = not self.complement and self.transform is None and not layout.multilabel
+        return self.refine == "auto" and learned and plain
 
     @property
     def powers(self) -> tuple[float, ...]:

@@ -1,0 +1,155 @@
+"""What a fitted classifier says about documents."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, log_expit, logsumexp
+from sklearn.utils.validation import check_is_fitted
+
+from bursty.engines import Chunk, Documents
+from bursty.estimator import CountEstimator
+from bursty.families.base import Parameters
+from bursty.models.classify import explain as explaining
+from bursty.models.classify import priors
+from bursty.models.classify.calibration import Temperature
+from bursty.models.classify.evidence import drop_words
+from bursty.models.classify.layout import Layout
+from bursty.models.classify.refinement import Refinement
+from bursty.models.classify.scoring import Model, Scorer, score
+from bursty.models.classify.settings import Settings
+from bursty.models.classify.smoothing import Smoothing
+from bursty.models.classify.training import TrainingSummary
+from bursty.models.classify.transforms import Transform
+
+Array = np.ndarray[Any, Any]
+
+
+class ClassPrediction(CountEstimator):
+    """Predictions of `BayesClassifier`, and their reasons."""
+
+    classes_: Array
+    class_log_prior_: Array
+    parameters_: Parameters
+    smoothing_: Smoothing
+    temperature_: Temperature | None
+    refinement_: Refinement | None
+    _layout: Layout
+    _transform: Transform
+    _seen: TrainingSummary | None
+
+    def predict(self, X: Any, *, threshold: Any = 0.5) -> Array:
+        """The most probable class of each document; a 0/1 table where documents may have several.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
+        threshold : float, or array of shape (n_classes,), default 0.5
+            The probability above which a document has a class, where it may have several.
+        """
+        logits = self.predict_joint_log_proba(X)
+        if not self._layout.multilabel:
+            return self.classes_[np.argmax(logits, axis=1)]
+        least = np.asarray(threshold, dtype=np.float64)
+        if least.shape not in ((), self.classes_.shape) or np.any(~((least >= 0) & (least <= 1))):
+            raise ValueError(f"threshold must be a probability, or one per class, not {threshold!r}")
+        return (expit(logits) > least).astype(np.int64)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class: documents x classes."""
+        logits = self.predict_joint_log_proba(X)
+        return expit(logits) if self._layout.multilabel else np.exp(_normalised(logits))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Log-probability of each class: documents x classes."""
+        logits = self.predict_joint_log_proba(X)
+        return log_expit(logits) if self._layout.multilabel else _normalised(logits)
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """``log p(k) + score_k(x) / T(x)``, refined where the classifier is: documents x classes.
+
+        Not refined, not calibrated (T = 1) and not complement, this is log p(x, k) of one sequence of words. Where a
+        document may have several classes it is the log odds of each.
+        """
+        check_is_fitted(self, "parameters_")
+        documents = self._place(X)
+        scores, heat = self._scores(documents)
+        scores /= heat[:, None]
+        scores += priors.to_offset(self.class_log_prior_, self._layout)
+        refinement = self._refinement
+        return (
+            scores
+            if refinement is None
+            else refinement.combine(scores, documents.collect(_linear, refinement=refinement))
+        )
+
+    def scores(self, X: Any) -> Array:
+        """What the documents say about each class, without priors, calibration and refinement: documents x classes.
+
+        Where a document may have several classes, this is what ranks documents within a class, as break-even
+        (`bursty.metrics.break_even`) needs it.
+        """
+        check_is_fitted(self, "parameters_")
+        return self._scores(self._place(X))[0]
+
+    def count_unseen(self, X: Any) -> Array:
+        """Tokens of each document that are ignored: words that no document had in fitting."""
+        check_is_fitted(self, "parameters_")
+        documents = self._place(X)
+        return documents.collect(_unseen, known=self._scorer().known)
+
+    def explain(self, X: Any, *, against: Any = "runner-up", top: int = 10) -> list[explaining.Explanation]:
+        """Why each document goes to its class: the words that moved it there, first occurrence and repeats apart.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
+        against : "runner-up", "average" or a class
+            What the class is compared with: the next best, the mean of all others, or one of ``classes_``.
+        top : int, default 10
+            Words to keep, those that moved most first (for or against).
+        """
+        check_is_fitted(self, "parameters_")
+        return explaining.explain(self, self._place(X).counts(), against, top)
+
+    def _scores(self, documents: Documents) -> tuple[Array, Array]:
+        """The score of each class, and the temperature of each document."""
+        scores, heat = documents.collect(score, scorer=self._scorer())
+        lost = ~np.isfinite(scores).any(axis=1) if not self._layout.multilabel else np.isnan(scores).any(axis=1)
+        if lost.any():
+            warnings.warn(
+                f"{int(lost.sum())} documents cannot come from any class (smoothing is 0 and no class has all their "
+                "words): they get the prior; fit with smoothing, e.g. smoothing=0.01",
+                UserWarning,
+                stacklevel=4,
+            )
+            scores[lost] = 0.0
+        return scores, heat
+
+    def _scorer(self) -> Scorer:
+        seen, power = self._seen, getattr(self.smoothing_, "idf", 0.0)
+        assert seen is not None
+        idf = seen.idf if power or self.temperature_ is not None else None
+        model = Model(Settings.of(self), self.parameters_, idf**power if idf is not None and power else None)
+        known = seen.document_frequency > 0
+        return Scorer(model, self._layout, self._transform, known, idf, self.temperature_)
+
+    @property
+    def _refinement(self) -> Refinement | None:
+        """None in files written before there were refinements."""
+        return getattr(self, "refinement_", None)
+
+
+def _linear(chunk: Chunk, refinement: Refinement) -> Array:
+    return refinement.linear(chunk.counts)
+
+
+def _unseen(chunk: Chunk, known: Array) -> Array:
+    """Tokens of each document whose words are not known."""
+    return chunk.lengths - Chunk(drop_words(chunk.counts, known)).lengths
+
+
+def _normalised(logits: Array) -> Array:
+    return logits - logsumexp(logits, axis=1, keepdims=True)

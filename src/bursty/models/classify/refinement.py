@@ -1,0 +1,241 @@
+"""Bayes' rule refined: a linear model of the words that tell the classes apart, beside the urns.
+
+Urns are fitted to each class alone, and what they say word by word is added up as if words were independent. A model
+that is fitted to tell the classes apart does better. This one is a multinomial logistic regression. What it sees of a
+document are the square roots of its counts, each word weighted by how much the urns of the classes differ in it, scaled
+to length one:
+
+    g_w^2 = sum_k pi_k (log alpha'_kw - sum_j pi_j log alpha'_jw)^2
+    phi_w(x) = g_w sqrt(x_w) / |g sqrt(x)|
+    minimise  sum_d log loss(y_d, b + phi(x_d) B) + |B|^2 / (2 C)
+
+The refined model is the product of the two, each to a power that documents held out have chosen:
+
+    log p(k | x) = u log p_urns(k | x) + v (b_k + sum_w phi_w(x) B_wk) + const
+
+At u = 1, v = 0 it is Bayes' rule. The powers minimise the log loss of documents that neither model has seen, with a
+pull towards u = 0.2, v = 1.5 that is worth 30 documents: few documents cannot say which of two models to believe, and
+those numbers were best on the collections that the default was chosen on. Held-out documents that are all classified
+correctly do not make the model certain: as in Platt's calibration, two more with a random class are thought of. Both
+models add up over words, and so does their product. The weights g come from all documents; they have no direction, so
+that those of a document held out do not tell its class.
+
+| symbol | name | shape |
+|---|---|---|
+| g | ``word_weights`` | W |
+| B | ``coefficients`` | W x K |
+| b | ``intercepts`` | K |
+| u, v | ``powers`` | 2 |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
+
+from bursty.engines import Chunk
+from bursty.kernels import threads
+from bursty.models.classify.heldout import Sample
+from bursty.models.classify.labels import Targets
+from bursty.storage.schema import floats, storable
+
+Array = np.ndarray[Any, Any]
+
+#: C, the inverse strength of the penalty. The powers make up for a C that is too large or too small.
+INVERSE_STRENGTH = 100.0
+#: Relative change of the loss at which fitting ends, and the largest number of steps.
+TOLERANCE, MAX_STEPS = 1e-4, 100
+#: What the powers of urns and linear model are pulled towards, and how many documents that is worth.
+EXPECTED_POWERS, EXPECTED_WEIGHT = np.array([0.2, 1.5]), 30.0
+#: Number of held-out documents from which no more folds are used: two numbers are learned.
+ENOUGH_HELD_OUT = 1_000
+#: Number of documents of random class that are added to those held out.
+RANDOM_DOCUMENTS = 2.0
+
+
+@storable(
+    "Refinement",
+    word_weights=floats("n_words", low=0),
+    coefficients=floats("n_words", "C"),
+    intercepts=floats("C"),
+    powers=floats(2, low=0),
+)
+@dataclass(frozen=True)
+class Refinement:
+    """The linear model, and how much it and the urns count.
+
+    Attributes
+    ----------
+    word_weights : ndarray of shape (n_words,)
+    coefficients : ndarray of shape (n_words, n_classes)
+    intercepts : ndarray of shape (n_classes,)
+    powers : ndarray of shape (2,)
+        Of the urns' probabilities, and of the linear model's.
+    """
+
+    word_weights: Array
+    coefficients: Array
+    intercepts: Array
+    powers: Array
+
+    def linear(self, counts: sp.csr_array) -> Array:
+        """Scores of the linear model: documents x classes; NaN for a document without a word of weight."""
+        rows = Chunk(features(counts, self.word_weights))
+        scores = rows.tokens(self.coefficients) + self.intercepts
+        scores[rows.row_sums(rows.values) == 0] = np.nan
+        return scores
+
+    def combine(self, logits: Array, linear: Array) -> Array:
+        """Logits of the refined model, from those of the urns and of the linear model.
+
+        What has no word of weight is for the urns alone: an empty document gets the prior.
+        """
+        return np.where(np.isnan(linear), logits, self.powers[0] * logits + self.powers[1] * linear)
+
+    def parts(self, counts: sp.csr_array) -> tuple[Array, Array]:
+        """What the first occurrence and the repeats of each word of one document add to the refined logits."""
+        values = features(counts, self.word_weights)
+        whole = self.powers[1] * values.data[:, None] * self.coefficients[values.indices]
+        first = whole / np.sqrt(np.maximum(counts.data, 1.0))[:, None]
+        return first, whole - first
+
+
+class TrainingDocuments(Sample):
+    """The documents that a refinement is fitted to: all of them, or a random sample of a large collection."""
+
+    most = 20_000
+
+    @classmethod
+    def from_chunk(cls, chunk: Chunk, offset: int, targets: Targets, weights: Array) -> TrainingDocuments:
+        """Those of a chunk whose first document is number ``offset``."""
+        return cls.of(chunk.counts, targets, weights, offset)
+
+
+def word_weights(table: Array, class_sizes: Array) -> Array:
+    """How much classes differ in each word: the standard deviation of the logarithms of their parameters."""
+    shares, result = class_sizes / class_sizes.sum(), np.zeros(len(table))
+    for start in range(0, len(table), threads.BLOCK):
+        rows = table[start : start + threads.BLOCK]
+        logs = np.log(np.where(rows > 0, rows, 1.0))
+        logs -= (logs @ shares)[:, None]
+        result[start : start + threads.BLOCK] = np.where((rows > 0).all(axis=1), np.sqrt(logs**2 @ shares), 0.0)
+    return result
+
+
+def features(counts: sp.csr_array, weights: Array) -> sp.csr_array:
+    """Square roots of the counts, weighted, in rows of length one; a row of zeros stays."""
+    values = np.sqrt(counts.data) * weights[counts.indices]
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    norms = np.sqrt(np.bincount(rows, weights=values**2, minlength=counts.shape[0]))
+    values /= np.where(norms > 0, norms, 1.0)[rows]
+    return sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def refine(
+    documents: Sample, folds: Sequence[Array], logits: Array, weights: Array, n_classes: int
+) -> Refinement | None:
+    """Fit the linear model to some documents, and the powers to those held out of the urns.
+
+    Parameters
+    ----------
+    documents : Sample
+        What the linear model is fitted to.
+    folds : list of arrays
+        Keys (`Sample.keys`) of the documents that were held out together.
+    logits : array of shape (n_held_out, n_classes)
+        What the urns say about them, fold after fold.
+    weights : array of shape (n_words,)
+        How much classes differ in each word.
+    """
+    codes = documents.targets.codes
+    assert codes is not None
+    used = np.flatnonzero((np.bincount(documents.counts.indices, minlength=len(weights)) > 0) & (weights > 0))
+    if not len(used) or np.any(np.bincount(codes[documents.weights > 0], minlength=n_classes) == 0):
+        return None
+    rows = sp.csr_array(features(documents.counts, weights)[:, used])
+    solutions: list[Array] = []
+    linear: list[Array] = []
+    held_out: list[Array] = []
+    for keys in folds:
+        if sum(len(rows_of_fold) for rows_of_fold in held_out) >= ENOUGH_HELD_OUT:
+            break
+        mine = np.isin(documents.keys, keys)  # in the order of the stream, as the keys are
+        solution = fit_linear(rows[~mine], codes[~mine], documents.weights[~mine], n_classes)
+        solutions.append(solution)
+        linear.append(Chunk(rows[mine]).tokens(solution[1:]) + solution[0])
+        held_out.append(np.flatnonzero(mine))
+    # The solutions without a fold are close to that of all documents.
+    best = fit_linear(rows, codes, documents.weights, n_classes, np.mean(solutions, axis=0))
+    order = np.concatenate(held_out)
+    powers = fit_powers(logits[: len(order)], np.concatenate(linear), codes[order], documents.weights[order])
+    coefficients = np.zeros((len(weights), n_classes))
+    coefficients[used] = best[1:]
+    return Refinement(weights, coefficients, best[0].copy(), powers)
+
+
+def fit_linear(
+    rows: sp.csr_array, codes: Array, weights: Array, n_classes: int, start: Array | None = None, **options: Any
+) -> Array:
+    """Multinomial logistic regression: intercepts, then the coefficients of each word, in rows.
+
+    The sums run in threads and do not depend on their number; a BLAS of several threads would.
+    """
+    chunk, shape = Chunk(sp.csr_array(rows)), (rows.shape[1] + 1, n_classes)
+
+    def objective(x: Array) -> tuple[float, Array]:
+        value, slope = penalised_loss(x.reshape(shape), chunk, codes, weights)
+        return value, slope.ravel()
+
+    guess = np.zeros(shape) if start is None else start
+    given = {"maxiter": MAX_STEPS, "ftol": TOLERANCE, "gtol": 0.1 * TOLERANCE, "maxcor": 10} | options
+    with threadpool_limits(1, "blas"):
+        found = minimize(objective, guess.ravel(), jac=True, method="L-BFGS-B", options=given)
+    return found.x.reshape(shape)
+
+
+def penalised_loss(solution: Array, chunk: Chunk, codes: Array, weights: Array) -> tuple[float, Array]:
+    """What `fit_linear` minimises, per document, and its gradient."""
+    total, coefficients = weights.sum(), solution[1:]
+    value, error = _log_loss(chunk.tokens(coefficients) + solution[0], codes)
+    error *= (weights / total)[:, None]
+    slope = np.empty_like(solution)
+    slope[0] = error.sum(axis=0)
+    np.add(chunk.sum_tokens(error), coefficients / (INVERSE_STRENGTH * total), out=slope[1:])
+    penalty = np.vdot(coefficients, coefficients) / (2.0 * INVERSE_STRENGTH * total)
+    return float(weights @ value / total + penalty), slope
+
+
+def fit_powers(urns: Array, linear: Array, codes: Array, weights: Array) -> Array:
+    """The powers of least log loss on documents that neither model has seen."""
+    experts, total = (urns, linear), weights.sum() + EXPECTED_WEIGHT
+    noise = RANDOM_DOCUMENTS / (weights.sum() + RANDOM_DOCUMENTS)
+
+    def objective(powers: Array) -> tuple[float, Array]:
+        value, error = _log_loss(powers[0] * urns + powers[1] * linear, codes, noise)
+        away = powers - EXPECTED_POWERS
+        slope = np.array([weights @ (error * expert).sum(axis=1) for expert in experts]) + EXPECTED_WEIGHT * away
+        return float(weights @ value + 0.5 * EXPECTED_WEIGHT * away @ away) / total, slope / total
+
+    return minimize(objective, EXPECTED_POWERS, jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * 2).x
+
+
+def _log_loss(logits: Array, codes: Array, noise: float = 0.0) -> tuple[Array, Array]:
+    """Log loss of each document, and its gradient: probabilities less what is true.
+
+    With noise, the class of a document is true to 1 - noise, and a random one else.
+    """
+    logits -= logits.max(axis=1, keepdims=True)
+    rows = np.arange(len(codes))
+    right = (1.0 - noise) * logits[rows, codes] + noise * logits.mean(axis=1)
+    proba = np.exp(logits, out=logits)
+    totals = proba.sum(axis=1)
+    proba /= totals[:, None]
+    proba[rows, codes] -= 1.0 - noise
+    proba -= noise / proba.shape[1]
+    return np.log(totals) - right, proba

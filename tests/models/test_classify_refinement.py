@@ -1,0 +1,161 @@
+"""The linear model beside the urns: against scikit-learn, by finite differences, and at its limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import approx_fprime
+from sklearn.linear_model import LogisticRegression
+
+import bursty
+from bursty.engines import Chunk
+from bursty.models.classify import BayesClassifier, refinement
+from bursty.models.classify.refinement import (
+    EXPECTED_POWERS,
+    INVERSE_STRENGTH,
+    features,
+    fit_linear,
+    fit_powers,
+    penalised_loss,
+    word_weights,
+)
+from simulated import classes
+
+
+@pytest.fixture(scope="module")
+def documents():
+    X, y = classes(n_words=40, seed=3)
+    return sp.csr_array(X), y
+
+
+@pytest.fixture(scope="module")
+def fitted(documents):
+    X, y = documents
+    return BayesClassifier().fit(X[:60], y[:60])
+
+
+def test_linear_model_is_scikit_learns(documents):
+    X, y = documents
+    rows, weights = features(X, np.linspace(0.1, 2.0, X.shape[1])), np.arange(len(y)) % 3
+    solution = fit_linear(rows, y, weights.astype(float), 3, maxiter=2000, ftol=1e-15, gtol=1e-10)
+    theirs = LogisticRegression(C=INVERSE_STRENGTH, tol=1e-10, max_iter=5000).fit(rows, y, sample_weight=weights)
+    logits = rows @ solution[1:] + solution[0]
+    proba = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(proba, theirs.predict_proba(rows), atol=1e-5)
+
+
+def test_gradient_of_the_loss(documents):
+    X, y = documents
+    rows = features(X[:8, :5], np.ones(5))
+    solution, weights = np.random.default_rng(0).normal(size=(6, 3)), np.linspace(0.5, 2.0, 8)
+
+    def loss(x):
+        return penalised_loss(x.reshape(6, 3), Chunk(rows), y[:8], weights)[0]
+
+    slope = penalised_loss(solution, Chunk(rows), y[:8], weights)[1]
+    np.testing.assert_allclose(slope.ravel(), approx_fprime(solution.ravel(), loss, 1e-7), atol=1e-6)
+
+
+def test_features_and_word_weights_by_hand():
+    table, sizes = np.array([[0.1, 0.4], [0.2, 0.2], [0.0, 0.0]]), np.array([3.0, 1.0])
+    # log 0.1 and log 0.4 with weights 3/4 and 1/4: the deviation is sqrt(3)/4 of their distance.
+    np.testing.assert_allclose(word_weights(table, sizes), [np.sqrt(3) / 4 * np.log(4.0), 0.0, 0.0], atol=1e-15)
+    rows = features(sp.csr_array([[4, 9, 0], [0, 0, 0]]), np.array([2.0, 1.0, 5.0])).toarray()
+    np.testing.assert_allclose(rows, [[0.8, 0.6, 0.0], [0.0, 0.0, 0.0]])
+
+
+def test_powers_follow_the_model_that_is_right():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, size=3000)
+    good = np.eye(3)[codes] + rng.normal(size=(3000, 3))
+    noise = rng.normal(size=(3000, 3))
+    np.testing.assert_allclose(fit_powers(good, noise, codes, np.ones(3000)), [1.0, 0.0], atol=0.1)
+    np.testing.assert_allclose(fit_powers(noise, good, codes, np.ones(3000)), [0.0, 1.0], atol=0.1)
+    np.testing.assert_allclose(fit_powers(good, noise, codes, np.full(3000, 1e-9)), EXPECTED_POWERS, atol=1e-6)
+
+
+def test_no_power_is_bayes_rule(documents, fitted):
+    X, y = documents
+    plain = BayesClassifier(refine=None).fit(X[:60], y[:60])
+    assert plain.refinement_ is None
+    limit = BayesClassifier().fit(X[:60], y[:60])
+    limit.refinement_ = refinement.Refinement(
+        *(getattr(fitted.refinement_, name) for name in ("word_weights", "coefficients", "intercepts")),
+        powers=np.array([1.0, 0.0]),
+    )
+    np.testing.assert_array_equal(limit.predict_joint_log_proba(X), plain.predict_joint_log_proba(X))
+    np.testing.assert_array_equal(fitted.scores(X), plain.scores(X))
+
+
+def test_probabilities_are_the_product_of_both(documents, fitted):
+    X, y = documents
+    plain, refined = BayesClassifier(refine=None).fit(X[:60], y[:60]), fitted.refinement_
+    u, v = refined.powers
+    rows = np.sqrt(X.toarray()) * refined.word_weights
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    linear = rows / np.where(norms > 0, norms, 1.0) @ refined.coefficients + refined.intercepts
+    product = np.exp(u * plain.predict_log_proba(X) + v * linear)
+    np.testing.assert_allclose(fitted.predict_proba(X), product / product.sum(axis=1, keepdims=True), atol=1e-12)
+
+
+def test_explanations_add_up(documents, fitted):
+    X, _ = documents
+    logits = fitted.predict_joint_log_proba(X)
+    for row, told in enumerate(fitted.explain(X[60:64], top=3), start=60):
+        best, second = np.sort(logits[row])[::-1][:2]
+        assert told.total == pytest.approx(best - second)
+        assert told.total == pytest.approx(told.first.sum() + told.repeats.sum() + told.other_words + told.rest)
+        assert np.all(told.repeats[told.counts == 1] == 0)
+        everything = fitted.explain(X[[row]], top=1000)[0]
+        u, v = fitted.refinement_.powers
+        contrast = [everything.label, everything.against]
+        offset = u * fitted.class_log_prior_ + v * fitted.refinement_.intercepts
+        assert everything.rest == pytest.approx(offset[contrast[0]] - offset[contrast[1]], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"smoothing": 0.1}, {"complement": True}, {"class_prior": "empirical"}, {"calibrate": None}, {"refine": None}],
+)
+def test_refined_only_where_all_else_is_learned(documents, parameters):
+    X, y = documents
+    assert BayesClassifier(**parameters).fit(X, y).refinement_ is None
+
+
+def test_several_labels_and_batches_are_not_refined(documents, fitted):
+    X, y = documents
+    assert BayesClassifier().fit(X, np.eye(3, dtype=int)[y]).refinement_ is None
+    batches = BayesClassifier().partial_fit(X[:60], y[:60], classes=[0, 1, 2])
+    assert batches.refinement_ is None
+    plain = BayesClassifier(refine=None).fit(X[:60], y[:60])
+    np.testing.assert_array_equal(batches.predict_proba(X), plain.predict_proba(X))
+
+
+def test_same_bits_for_any_number_of_threads(documents, fitted):
+    X, y = documents
+    for other in (BayesClassifier(n_jobs=2), BayesClassifier(n_jobs=1)):
+        other.fit(X[:60], y[:60])
+        np.testing.assert_array_equal(other.refinement_.coefficients, fitted.refinement_.coefficients)
+        np.testing.assert_array_equal(other.predict_proba(X), fitted.predict_proba(X))
+
+
+def test_large_collections_are_sampled(documents, monkeypatch):
+    X, y = documents
+    monkeypatch.setattr(refinement.TrainingDocuments, "most", 50)
+    model = BayesClassifier().fit(X, y)
+    assert model.refinement_ is not None
+    assert model.predict_proba(X).shape == (90, 3)
+
+
+def test_saved_and_loaded(documents, fitted, tmp_path):
+    X, _ = documents
+    bursty.save(fitted, tmp_path / "model.bursty")
+    loaded = bursty.load(tmp_path / "model.bursty")
+    np.testing.assert_array_equal(loaded.predict_proba(X), fitted.predict_proba(X))
+
+
+def test_unknown_refinement(documents):
+    X, y = documents
+    with pytest.raises(ValueError, match='refine must be "auto" or None'):
+        BayesClassifier(refine="yes").fit(X, y)
