@@ -5,7 +5,7 @@ that nobody tuned to. Documents are split 70/30; training sets of 10 to 100 docu
 
     python -m benchmarks.classification                              at most 3,000 documents of each corpus (an hour)
     python -m benchmarks.classification --sizes all 10 --seeds 1     some sizes of training sets, one draw
-    python -m benchmarks.classification --most 0 --corpora 20news-18828 --sizes all --methods LinearSVC "BayesClassifier()"
+    python -m benchmarks.classification --most 0 --corpora 20news-18828 --sizes all     all documents of one corpus
     python -m benchmarks.classification --results runs.csv           go on from the runs in this file, and add to it
 
 The rivals get tf-idf (with the logarithm of the counts; naive Bayes of complements gets counts) and are tuned by

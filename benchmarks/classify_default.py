@@ -1,4 +1,4 @@
-"""`BayesClassifier()` beside scikit-learn's naive Bayes with tuned smoothing: accuracy and log loss.
+"""`BayesClassifier(refine=None)` beside scikit-learn's naive Bayes with tuned smoothing: accuracy and log loss.
 
 The rivals are MultinomialNB, ComplementNB and MultinomialNB on tf-idf. Each one's alpha is tuned by the same
 stratified cross-validation on the training half, once for accuracy (the accuracy column) and once for log loss (the
@@ -80,11 +80,11 @@ def compare(X: sp.csr_array, y: np.ndarray, seed: int, per_class: int | None) ->
     }.items():
         results[name] = tuned(model, X[train], y[train], X[test], y[test], seed)
     start = time.perf_counter()
-    ours = BayesClassifier().fit(X[train], y[train])
+    ours = BayesClassifier(refine=None).fit(X[train], y[train])
     seconds = time.perf_counter() - start
     probabilities = ours.predict_proba(X[test])
     accuracy = accuracy_score(y[test], ours.classes_[probabilities.argmax(axis=1)])
-    results["BayesClassifier()"] = (accuracy, loss(y[test], probabilities, ours.classes_), seconds)
+    results["BayesClassifier(refine=None)"] = (accuracy, loss(y[test], probabilities, ours.classes_), seconds)
     return results
 
 
@@ -121,7 +121,7 @@ def show(title: str, results: list[dict[str, tuple[float, float, float]]]) -> No
     header = ("accuracy", "sd", "p", "log loss", "sd", "p", "fit s")
     print(" " * 24 + "".join(f"{column:>10s}" for column in header))
     tables = {name: np.array([result[name] for result in results]) for name in results[0]}
-    ours = tables["BayesClassifier()"]
+    ours = tables["BayesClassifier(refine=None)"]
     for name, table in tables.items():
         row = []
         for measure in (0, 1):

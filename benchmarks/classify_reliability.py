@@ -33,6 +33,7 @@ def main() -> None:
         "multinomial, smoothing 0.01": BayesClassifier("multinomial", smoothing=0.01),
         "DCM, smoothing 0.01": BayesClassifier(smoothing=0.01),
         'DCM, smoothing 0.01, calibrate="temperature"': BayesClassifier(smoothing=0.01, calibrate="temperature"),
+        "BayesClassifier(refine=None)": BayesClassifier(refine=None),
         "BayesClassifier()": BayesClassifier(),
     }.items():
         proba = model.fit(X[train], y[train]).predict_proba(X[test])

@@ -41,9 +41,10 @@ def main() -> None:
         "EDCM": BayesClassifier("edcm", smoothing=0.01),
         "DCM": BayesClassifier("dcm", smoothing=0.01),
         "C-DCM": BayesClassifier("dcm", smoothing=0.01, complement=True),
-        "M, learned": BayesClassifier("multinomial"),
-        "EDCM, learned": BayesClassifier("edcm"),
-        "DCM, learned": BayesClassifier(),
+        "M, learned": BayesClassifier("multinomial", refine=None),
+        "EDCM, learned": BayesClassifier("edcm", refine=None),
+        "DCM, learned": BayesClassifier(refine=None),
+        "DCM, refined": BayesClassifier(),
     }
     fit: dict[str, list[float]] = {name: [] for name in models}
     predict: dict[str, list[float]] = {name: [] for name in models}
