@@ -63,7 +63,8 @@ def slope_of_length(urn: LengthUrn, pull: Pull | None, s: Array) -> tuple[Array,
         return h, curvature
     force, change = pull(s)
     # Where the data say little, a prior that pulls s upwards may leave nothing of the slope: s would go to infinity.
-    return np.maximum(np.maximum(h + force / s, 0.01 * h), maximise.TINY), curvature + (force - change) / np.minimum(s, 1e150) ** 2
+    slope = np.maximum(h + force / s, np.maximum(0.01 * h, maximise.TINY))
+    return slope, curvature + (force - change) / np.minimum(s, 1e150) ** 2
 
 
 def limits(types: Array, lengths: Levels) -> tuple[Array, Array]:
