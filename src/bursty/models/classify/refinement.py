@@ -13,9 +13,10 @@ The refined model is the product of the two, each to a power that documents held
 
     log p(k | x) = u log p_urns(k | x) + v (b_k + sum_w phi_w(x) B_wk) + const
 
-At u = 1, v = 0 it is Bayes' rule. The powers minimise the log loss of documents that neither model has seen, with a
-pull towards u = 0.2, v = 1.5 that is worth 30 documents: few documents cannot say which of two models to believe, and
-those numbers were best on the collections that the default was chosen on. Held-out documents that are all classified
+At u = 1, v = 0 it is Bayes' rule. The powers minimise the log loss of documents that neither model was fitted to (their
+smoothing and temperature were chosen on the same ones), with a pull towards u = 0.2, v = 1.5 that is worth 30
+documents: few documents cannot say which of two models to believe, and those numbers were best on the collections that
+the default was chosen on. Held-out documents that are all classified
 correctly do not make the model certain: as in Platt's calibration, two more with a random class are thought of. Both
 models add up over words, and so does their product. The weights g come from all documents; they have no direction, so
 that those of a document held out do not tell its class.
