@@ -17,7 +17,7 @@ demo: $(VENV)/.installed-demo,report
 	$(BIN)/python -m bursty.demo
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -68,7 +68,7 @@ def test_density_integrates_to_one():
 
 def test_refusals(chunk):
     stats = get_family("multinomial").summarize(chunk, np.ones((chunk.n_documents, 1)))
-    with pytest.raises(ValueError, match="a gamma prior is for urns"):
+    with pytest.raises(ValueError, match="a gamma prior is for families of urns"):
         PRIOR.update(get_family("multinomial"), stats)
     for bad in (0, -1, np.inf, "x"):
         with pytest.raises(ValueError, match="rate of a gamma prior must be"):

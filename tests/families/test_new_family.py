@@ -85,9 +85,13 @@ class Opaque(FamilyEstimator):
     _family = OpaqueFamily()
 
 
+# Defining a class registers it; tests of other modules must not know these.
+del FAMILIES["poisson"], FAMILIES["opaque"]
+
+
 @pytest.fixture(scope="module", autouse=True)
-def forget():
-    """Other tests of this process know nothing of these families."""
+def registered():
+    """For the tests of this module alone."""
     FAMILIES["poisson"], FAMILIES["opaque"] = Poisson, Opaque
     yield
     del FAMILIES["poisson"], FAMILIES["opaque"]

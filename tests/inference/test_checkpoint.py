@@ -222,7 +222,7 @@ LIES = {
     # Found by the fuzzer: errors of other libraries, and results that are no numbers.
     "type of labels": ("dpmfs paper", ("runs", 0, "state", "labels"), lambda labels: labels.astype(np.uint64)),
     "type of chosen": ("dpmfs", ("runs", 0, "state", "chosen"), lambda chosen: chosen.astype(np.int64)),
-    "how often chosen": ("dpmfs", ("runs", 0, "window"), lambda window: [[], np.array([b"a"] * 60), 1]),
+    "how often chosen": ("dpmfs", ("runs", 0, "windows"), lambda windows: [[0, 5, [], np.array([b"a"] * 60), 0, 0, 1]]),
     "burst": ("dpmfs", ("runs", 0, "state", "burst"), lambda burst: burst * 0),
     "no state": ("dpmfs", ("runs", 0, "state"), lambda state: None),
 }

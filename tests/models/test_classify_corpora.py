@@ -51,7 +51,7 @@ def test_memory_is_two_tables_above_the_documents(named):
     documents, table = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes, 8 * X.shape[1] * 20
     for family in ("multinomial", "edcm", "dcm"):
         for smoothing in (0.01, None):
-            model = BayesClassifier(family, smoothing=smoothing)
+            model = BayesClassifier(family, smoothing=smoothing, refine=None)
             model.fit(X[::20], y[::20]).predict(X[:5])  # compiles
             del model.parameters_, model._seen
             tracemalloc.start()

@@ -14,6 +14,7 @@ so that a fit from shards adds the same numbers in the same order as a fit in me
 from __future__ import annotations
 
 import os
+import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ SHARD_SIZE = 32_768
 SUFFIX = ".bshards"
 _KIND = "shards"
 _INDEX = "index"
+# NumPy reads the header of a file with the parser of Python, which some versions of Python do not allow two threads.
+_HEADER = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,8 @@ class ShardedCorpus:
         """The counts of one shard by document and by word: starts, columns or rows, values."""
         shard, n_words = self.shards[number], self.shape[1]
         try:
-            flat = np.asarray(np.load(self._file(number), mmap_mode="c", allow_pickle=False))
+            with _HEADER:
+                flat = np.asarray(np.load(self._file(number), mmap_mode="c", allow_pickle=False))
         except DAMAGE as error:
             raise self._damaged(number, error) from error
         lengths = [shard.documents + 1, shard.cells, shard.cells, n_words + 1, shard.cells, shard.cells]

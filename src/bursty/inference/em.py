@@ -121,12 +121,15 @@ def certainties(
 ) -> tuple[Array, Array]:
     """The responsibilities to show, and log-evidence: of tempered fits calibrated."""
     resp, log_evidence = responsibilities(chunk, labels, family, state, tempering=tempering)
-    return _calibrated(chunk, resp) if tempering else resp, log_evidence
+    return _calibrated(chunk, resp, log_evidence) if tempering else resp, log_evidence
 
 
-def _calibrated(chunk: Chunk, resp: Array) -> Array:
-    """Posteriors to the power of 1 / `CALIBRATION`; those of empty documents are the mixing weights, and stay."""
-    known = np.diff(chunk.indptr) > 0
+def _calibrated(chunk: Chunk, resp: Array, log_evidence: Array) -> Array:
+    """Posteriors to the power of 1 / `CALIBRATION`.
+
+    Those of documents that are empty, or impossible under all components, are the mixing weights, and stay.
+    """
+    known = (np.diff(chunk.indptr) > 0) & np.isfinite(log_evidence)
     powers = resp ** (1.0 / CALIBRATION)
     return np.where(known[:, None], powers / powers.sum(axis=1, keepdims=True), resp)
 
@@ -179,7 +182,7 @@ def label(
     resp, log_evidence = _share_out(log_prob.copy(), labels, state.weights, np.ones(len(log_prob)))
     if tempering:
         resp, _ = _share_out(log_prob.copy(), labels, state.weights, document_temperatures(chunk))
-        resp = _calibrated(chunk, resp)
+        resp = _calibrated(chunk, resp, log_evidence)
     places = Places.of(resp)
     return *places, log_evidence, lead(log_prob, places.labels)
 

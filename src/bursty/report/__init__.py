@@ -121,7 +121,14 @@ def write(path: str | Path, model: Any, corpus: Any = None, run: Any = None, *, 
 
 @dataclass(frozen=True)
 class Page:
-    """A report that a notebook shows in a frame of its own."""
+    """A report that a notebook shows in a frame of its own.
+
+    Examples
+    --------
+    >>> from bursty.report import Page
+    >>> Page("<p>nothing yet</p>")
+    <report of 0.0 MB; notebooks show it, report.write saves it>
+    """
 
     html: str
     height: int = 760

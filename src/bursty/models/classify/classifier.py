@@ -115,8 +115,8 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
         Fit a multinomial logistic regression on words weighted by how much the classes' parameters differ, and combine
         its probabilities with those of Bayes' rule (see `bursty.models.classify.refinement`). "auto" does it where
         smoothing, temperature and prior are all learned, ``complement`` and ``transform`` are not used, and each
-        document has one class; with more than 20,000 documents, on a random sample of as many. None is Bayes' rule
-        alone. `partial_fit` never refines.
+        document has one class, and classes times words are at most five million; with more than 20,000 documents, on a
+        random sample of as many. None is Bayes' rule alone. `partial_fit` never refines.
     engine : {"local", "dask"}, Dask client or Engine, default "local"
         Execution engine.
     n_jobs : int, optional

@@ -54,6 +54,8 @@ INVERSE_STRENGTH = 100.0
 TOLERANCE, MAX_STEPS = 1e-4, 100
 #: What the powers of urns and linear model are pulled towards, and how many documents that is worth.
 EXPECTED_POWERS, EXPECTED_WEIGHT = np.array([0.2, 1.5]), 30.0
+#: Largest number of coefficients, words times classes: fitting takes about 400 bytes for each, 2 GB at most.
+MOST_COEFFICIENTS = 5_000_000
 #: Number of held-out documents from which no more folds are used: two numbers are learned.
 ENOUGH_HELD_OUT = 1_000
 #: Number of documents of random class that are added to those held out.
@@ -157,7 +159,8 @@ def refine(
     codes = documents.targets.codes
     assert codes is not None
     used = np.flatnonzero((np.bincount(documents.counts.indices, minlength=len(weights)) > 0) & (weights > 0))
-    if not len(used) or np.any(np.bincount(codes[documents.weights > 0], minlength=n_classes) == 0):
+    lacking = np.any(np.bincount(codes[documents.weights > 0], minlength=n_classes) == 0)
+    if lacking or not 0 < len(used) * n_classes <= MOST_COEFFICIENTS:
         return None
     rows = sp.csr_array(features(documents.counts, weights)[:, used])
     solutions: list[Array] = []
