@@ -9,7 +9,9 @@ import pytest
 
 import bursty
 from bursty import BayesClassifier, Corpus, Mixture, plot, report
+from bursty.corpus import write_shards
 from bursty.corpus.units import Units, units_of
+from bursty.families import DCM, EDCM
 
 UNITS = ("sample", "taxon", "read")
 OURS = re.compile(r"\b(documents?|words?|tokens?)\b", re.IGNORECASE)
@@ -62,6 +64,16 @@ def test_they_are_saved_with_the_corpus_and_the_model(samples, model, tmp_path):
     assert bursty.load(bursty.save(model, tmp_path / "m")).units == samples.units
     assert units_of(None, model) == samples.units
     assert "<th>sample</th>" in samples._repr_html_()
+    shards = write_shards(tmp_path / "all.bshards", samples)
+    assert shards.units == samples.units
+    assert repr(shards).startswith("<ShardedCorpus 120 samples x 60 taxa,")
+
+
+def test_plots_of_counts_and_families_have_them(samples):
+    dcm, edcm = DCM().fit(samples), EDCM().fit(samples)
+    assert plot.count_probabilities(samples).get_xlabel() == "occurrences in a sample"
+    assert plot.probabilities(dcm, edcm, samples).get_title(loc="left") == "One dot per sample"
+    assert plot.parameters(dcm, edcm).get_title(loc="left") == "One dot per taxon"
 
 
 def test_every_label_of_a_report(samples, model):

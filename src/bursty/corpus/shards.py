@@ -30,6 +30,7 @@ from bursty.corpus.labels import label_table
 from bursty.corpus.sources import stays_inside
 from bursty.corpus.storage import NUMBERS
 from bursty.corpus.text import TextOptions
+from bursty.corpus.units import Units
 from bursty.sparse import check_csr
 from bursty.storage import read_tree, recover, replacing_folder, write_tree
 from bursty.storage.container import DAMAGE
@@ -92,6 +93,7 @@ class ShardedCorpus:
             self.label_names: Array | None = None if names is None else check_vocabulary(names, len(names))
             self.is_multilabel: bool = index["is_multilabel"]
             self.info: dict[str, Any] = dict(index["info"])
+            self._units = Units.of(self.info.get("units"))
             if min(min(shard.documents, shard.cells, shard.empty) for shard in self.shards) < 0:
                 raise ValueError("a shard has a negative size")
         except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
@@ -110,6 +112,11 @@ class ShardedCorpus:
         return TextOptions.from_info(self.info)
 
     @property
+    def units(self) -> Units:
+        """What documents, words and tokens are called, as in `Corpus`."""
+        return self._units
+
+    @property
     def n_documents(self) -> int:
         """Number of documents."""
         return self.shape[0]
@@ -120,9 +127,13 @@ class ShardedCorpus:
         return self.shape[1]
 
     def __repr__(self) -> str:
-        tokens = sum(shard.tokens for shard in self.shards)
+        documents, words, tokens = self.units.plural
+        n_tokens = sum(shard.tokens for shard in self.shards)
         shards = f"{len(self.shards):,} shard{'s' if len(self.shards) > 1 else ''}"
-        return f"<ShardedCorpus {len(self):,} documents x {self.shape[1]:,} words, {tokens:,} tokens, {shards}>"
+        units = self.units.plural
+        return (
+            f"<ShardedCorpus {len(self):,} {units[0]} x {self.shape[1]:,} {units[1]}, {tokens:,} {units[2]}, {shards}>"
+        )
 
     @property
     def labels(self) -> Array | None:

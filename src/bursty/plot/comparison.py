@@ -42,7 +42,7 @@ def probabilities(first: Any, second: Any, X: Any, *, ax: Axes | None = None) ->
     ax = style.axes(ax, width=4.6, height=4.6)
     names = [get_family(model).title for model in (first, second)]
     _against(ax, first.log_prob(X), second.log_prob(X))
-    return style.finish(ax, "One dot per document", *(f"log-probability, {name}" for name in names))
+    return style.finish(ax, "One dot per document", *(f"log-probability, {name}" for name in names), of=X)
 
 
 def parameters(first: Any, second: Any, *, ax: Axes | None = None) -> Axes:
@@ -77,7 +77,7 @@ def parameters(first: Any, second: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_xscale("log")
     ax.set_yscale("log")
     names = [f"{model._parameters.symbol} of {get_family(model).title}" for model in (first, second)]
-    return style.finish(ax, "One dot per word", *names)
+    return style.finish(ax, "One dot per word", *names, of=first)
 
 
 def runs(results: Mapping[str, Any], *, xlabel: str = "perplexity", ax: Axes | None = None) -> Axes:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln
 
+from bursty.corpus.units import units_of
 from bursty.engines import Chunk
 from bursty.families import get_family
 from bursty.families.estimator import FamilyEstimator
@@ -58,11 +59,12 @@ def count_probabilities(
         if not np.isfinite(shown).any():
             continue
         look = {"marker": mark.marker, "markersize": 3, "linewidth": 0.8} if markers else {"linestyle": "--"}
-        name = f"{group} ({label})" if label else f"{group}: {curves.n_words[group]:,} words"
+        words = units_of(data).plural[1]
+        name = f"{group} ({label})" if label else f"{group}: {curves.n_words[group]:,} {words}"
         ax.plot(curves.counts, shown, color=mark.colour, label=name, **look)
     ax.set_yscale("log")
     ax.legend(frameon=False, fontsize="small")
-    return style.finish(ax, "Count of a word in a document", "occurrences in a document", "probability")
+    return style.finish(ax, "Count of a word in a document", "occurrences in a document", "probability", of=data)
 
 
 def simplex(
