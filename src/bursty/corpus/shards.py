@@ -130,10 +130,7 @@ class ShardedCorpus:
         documents, words, tokens = self.units.plural
         n_tokens = sum(shard.tokens for shard in self.shards)
         shards = f"{len(self.shards):,} shard{'s' if len(self.shards) > 1 else ''}"
-        units = self.units.plural
-        return (
-            f"<ShardedCorpus {len(self):,} {units[0]} x {self.shape[1]:,} {units[1]}, {tokens:,} {units[2]}, {shards}>"
-        )
+        return f"<ShardedCorpus {len(self):,} {documents} x {self.shape[1]:,} {words}, {n_tokens:,} {tokens}, {shards}>"
 
     @property
     def labels(self) -> Array | None:
