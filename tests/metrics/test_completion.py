@@ -122,6 +122,7 @@ def test_perplexity_and_its_error():
     jackknife = np.sqrt((len(used) - 1) / len(used) * np.sum((left - np.mean(left)) ** 2))
     assert error == pytest.approx(jackknife, rel=0.3)
     assert np.isnan(document_completion(model, OBSERVED[:1], held[:1], return_error=True)[1])
+    assert np.isfinite(document_completion(model, OBSERVED[:2], held[:2], return_error=True)[1])
 
 
 @pytest.fixture(scope="module")

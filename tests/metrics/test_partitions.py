@@ -95,3 +95,32 @@ def test_bad_input():
         metrics.r_hat([[1.0, 2.0]])
     with pytest.raises(ValueError, match="finite"):
         metrics.effective_sample_size([[1.0, np.nan, 2.0, 3.0]])
+
+
+def effective_size(chains):
+    """Geyer's initial monotone sequence over the halves of the chains, lag by lag, with plain loops."""
+    halves = [half for chain in chains for half in (chain[: len(chain) // 2], chain[-(len(chain) // 2) :])]
+    n, within = len(halves[0]), np.mean([np.var(half, ddof=1) for half in halves])
+    total = within * (n - 1) / n + np.var([np.mean(half) for half in halves], ddof=1)
+
+    def correlation(lag):
+        centred = [half - np.mean(half) for half in halves]
+        covariance = np.mean([sum(x[i] * x[i + lag] for i in range(n - lag)) / n for x in centred])
+        return 1.0 - (within - covariance) / total if lag else 1.0
+
+    time, last = -1.0, np.inf
+    for lag in range(0, n - 1, 2):
+        pair = correlation(lag) + correlation(lag + 1)
+        if pair < 0:
+            break
+        last = min(last, pair)
+        time += 2.0 * last
+    return len(halves) * n / max(time, 1.0)
+
+
+@pytest.mark.parametrize("n", [8, 9, 22, 26, 27])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_effective_sample_size_is_that_of_the_definition(n, seed):
+    rng = np.random.default_rng(seed)
+    for chains in (np.cumsum(rng.normal(size=(3, n)), axis=1), rng.normal(size=(3, n))):
+        assert metrics.effective_sample_size(chains) == pytest.approx(effective_size(chains), rel=1e-9)

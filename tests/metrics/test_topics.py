@@ -47,3 +47,18 @@ def test_coherence_prefers_real_topics(corpus):
         measures.coherence(real_topics, corpus, measure="magic")
     with pytest.raises(ValueError, match="topics have shape"):
         measures.coherence(np.ones((2, 3)), corpus)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [([0.5, 0.5], [[0.5, 0.5]]), ([[0.5, 0.5]], [0.5, 0.5]), ([[0.5, 0.5]], [[0.2, 0.3, 0.5]])],
+)
+def test_topics_of_other_shapes_are_not_matched(first, second):
+    with pytest.raises(ValueError, match="topics over the same words"):
+        measures.match_topics(first, second)
+
+
+def test_topics_are_matched_whatever_their_sums():
+    order, overlap = measures.match_topics([[2.0, 2.0, 0.0]], [[0.0, 1.0, 3.0], [9.0, 3.0, 0.0], [0.0, 0.0, 1.0]])
+    assert order.tolist() == [1]
+    np.testing.assert_allclose(overlap, [0.75])
