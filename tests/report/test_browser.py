@@ -102,7 +102,7 @@ def test_opens_without_complaint_request_or_overflow(browser, pages, kind, width
 
 
 @pytest.mark.parametrize("width", [PHONE, DESKTOP])
-@pytest.mark.parametrize("kind", ["clusters", "topics", "classifier"])
+@pytest.mark.parametrize("kind", ["clusters", "discover", "topics", "classifier"])
 def test_screenshots_in_light_and_dark(browser, pages, kind, width, tmp_path):
     folder = Path(os.environ.get("BURSTY_SCREENSHOTS", tmp_path))
     page = Page(browser, pages[kind], width)
