@@ -150,15 +150,13 @@ def _add_documents(content: Content, clusters: Clusters) -> None:
 
 
 def _runners_up(clusters: Clusters) -> list[dict[str, Any]]:
-    """The second most probable cluster of each document, empty below 1%; no columns where all are."""
+    """The second most probable cluster of each document; empty where it has less than a hundredth."""
     model = clusters.source.model
     if clusters.n < 2 or not hasattr(model, "runners_up"):
         return []
     seconds, probabilities = model.runners_up(clusters.source.corpus)
     place = {int(name): k for k, name in enumerate(clusters.names)}
     codes = [place.get(int(k)) if p >= 0.01 else None for k, p in zip(seconds, probabilities, strict=True)]
-    if all(code is None for code in codes):
-        return []
     shares = np.where([code is None for code in codes], np.nan, probabilities)
     columns = [
         documents.code_column("Runner-up", clusters.titles, codes),
