@@ -39,7 +39,7 @@ bench-full: .venv-bench/.installed
 	.venv-bench/bin/python -m benchmarks
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 
 # Links to other people's pages, which come and go.
 links: $(VENV)/.installed-docs
