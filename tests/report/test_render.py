@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +16,10 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from bursty import LDA, BayesClassifier, Corpus, Mixture, datasets, families, report
+from bursty import LDA, BayesClassifier, Corpus, Mixture, datasets, families, load, report
 from bursty.report import documents, page, text
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 class Reader(HTMLParser):
@@ -388,3 +391,12 @@ def test_numbers_that_are_missing_do_no_harm(corpus, mixture, topics):
     for model in (mixture, topics):
         columns = read(report.render(model, holed)).data["documents"]["columns"]
         assert next(column for column in columns if column["title"] == "Year")["values"][0] is None
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.bursty")), ids=lambda path: path.stem)
+def test_models_of_the_first_version_have_a_page(path):
+    model = load(path)
+    if isinstance(model, families.FamilyEstimator):
+        pytest.raises(TypeError, report.render, model)
+    else:
+        assert "</html>" in report.render(model)
