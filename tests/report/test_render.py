@@ -397,6 +397,7 @@ def test_numbers_that_are_missing_do_no_harm(corpus, mixture, topics):
 def test_models_of_the_first_version_have_a_page(path):
     model = load(path)
     if isinstance(model, families.FamilyEstimator):
-        pytest.raises(TypeError, report.render, model)
+        with pytest.raises(TypeError):
+            report.render(model)
     else:
         assert "</html>" in report.render(model)

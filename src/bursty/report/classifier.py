@@ -81,11 +81,8 @@ def classifier_content(source: Source) -> Content:
     names = class_names(source)
     kind = "complement " if model.complement else ""
     family = get_family(model.family).title
-    linear = (
-        ""
-        if getattr(model, "refinement_", None) is None
-        else " and a linear model of the words that tell the classes apart"
-    )
+    refined = getattr(model, "refinement_", None) is not None
+    linear = " and a linear model of the words that tell the classes apart" if refined else ""
     fitted = f"fitted on {model.class_count_.sum():,.0f} documents"
     content = Content(
         title=f"A classifier of {len(names)} classes",
