@@ -204,7 +204,7 @@ def read_runs(path: Path | None) -> dict[tuple[str, ...], Result]:
     if path is None or not path.exists():
         return {}
     with path.open(newline="") as file:
-        return {tuple(line[:4]): tuple(map(float, line[4:])) for line in csv.reader(file)}  # type: ignore[misc]
+        return {tuple(line[:4]): tuple(map(float, line[4:])) for line in csv.reader(file)}  # type: ignore[misc]  # lengths are those of a row
 
 
 def add_run(path: Path | None, key: tuple[str, ...], result: Result) -> None:

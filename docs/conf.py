@@ -13,10 +13,10 @@ sys.path.insert(0, str(HERE / "_ext"))
 os.environ.setdefault("MPLBACKEND", "agg")
 
 import benchmark_pages  # noqa: E402  # _ext is on the path from here on
-import urns  # noqa: E402
-from sphinx_gallery.sorting import ExplicitOrder  # noqa: E402
+import urns  # noqa: E402  # likewise
+from sphinx_gallery.sorting import ExplicitOrder  # noqa: E402  # after the backend of matplotlib is set
 
-import bursty  # noqa: E402
+import bursty  # noqa: E402  # likewise
 
 project = "bursty"
 author = "The bursty developers"

@@ -137,7 +137,7 @@ def _check_n_words(n_words: int, estimator: Any) -> None:
 
 
 def refuse_texts(X: Any, owner: str, fitted: bool = False) -> None:
-    """Raise an error for texts in the place of counts, which says how to count their words."""
+    """Raise an error for texts instead of counts, which says how to count their words."""
     like = ", like=model" if fitted else ""
     if _is_texts(X):
         raise ValueError(

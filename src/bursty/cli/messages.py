@@ -37,7 +37,7 @@ def say(text: str) -> None:
 
 
 def in_flags(text: str) -> str:
-    """A message of the library in the words of the command line: its options in the place of parameters."""
+    """A message of the library in the words of the command line: its options instead of parameters."""
     for pattern, flag in _IN_FLAGS:
         text = pattern.sub(flag, text)
     return " ".join(text.split())

@@ -290,24 +290,24 @@ def _wald(values: Array, errors: Array) -> tuple[Array, Array]:
     return statistic, chi2.sf(statistic, len(values) - 1)
 
 
-#: What `predictive_check` compares: functions of a sparse table of counts.
-STATISTICS: Mapping[str, Callable[[sp.csr_array], float]] = {
-    "share of empty cells": lambda counts: 1.0 - counts.nnz / (counts.shape[0] * counts.shape[1]),
-    "share of words that are repeated": lambda counts: float(np.mean(counts.data > 1)),
-    "mean count of a word that occurs": lambda counts: float(np.mean(counts.data)),
-    "variance of counts over their mean": lambda counts: _dispersion(counts),
-    "share of the most frequent word": lambda counts: float(
-        np.mean(counts.max(axis=1).toarray().ravel() / np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1))
-    ),
-}
-
-
 def _dispersion(counts: sp.csr_array) -> float:
     """Variance over documents divided by the mean, averaged over the words that occur."""
     n = counts.shape[0]
     mean = np.asarray(counts.sum(axis=0)).ravel() / n
     square = np.asarray(counts.astype(np.float64).power(2).sum(axis=0)).ravel() / n
     return float(np.mean((square - mean**2)[mean > 0] / mean[mean > 0]))
+
+
+#: What `predictive_check` compares: functions of a sparse table of counts.
+STATISTICS: Mapping[str, Callable[[sp.csr_array], float]] = {
+    "share of empty cells": lambda counts: 1.0 - counts.nnz / (counts.shape[0] * counts.shape[1]),
+    "share of words that are repeated": lambda counts: float(np.mean(counts.data > 1)),
+    "mean count of a word that occurs": lambda counts: float(np.mean(counts.data)),
+    "variance of counts over their mean": _dispersion,
+    "share of the most frequent word": lambda counts: float(
+        np.mean(counts.max(axis=1).toarray().ravel() / np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1))
+    ),
+}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ by it,
 
 is their Jensen-Shannon divergence times their weight, and is also the log-likelihood per token that one multinomial
 loses against two. The tree merges the pair that loses least, again and again (Slonim and Tishby 2000). Vectors with
-negative entries, such as embeddings, have squared distances in the place of divergences (Ward's method).
+negative entries, such as embeddings, have squared distances instead of divergences (Ward's method).
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class TopicInference(CountEstimator):
 
     @abstractmethod
     def _sample_words(self, topic: int, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
-        """So many words of one topic for each document."""
+        """Words of one topic for each document, as many as its length says."""
 
     def transform(self, X: Any) -> Array:
         """Topic mixture of each document: rows sum to one.

@@ -198,7 +198,7 @@ class _Reader:
     def _scalar(self, node: dict[str, Any]) -> Any:
         array = self._kept(node["scalar"])
         if array.ndim:
-            raise ValueError("it has an array in the place of a number")
+            raise ValueError("it has an array where a number is expected")
         return array[()]
 
     def _count(self, n_values: int) -> None:

@@ -203,7 +203,7 @@ def move_blocks(chunk: CudaChunk, offset: int, topics: Any, weights: Weights, se
 
 @lru_cache
 def nothing(dtype: Any) -> Any:
-    """In the place of a table that is not needed."""
+    """Placeholder for a table that is not needed."""
     return cuda.device_array((1, 1), dtype)
 
 

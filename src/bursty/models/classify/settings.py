@@ -117,7 +117,7 @@ def _transform(transform: Any, family: Family[Any, Any]) -> Literal["log", "tfid
     if transform is not None and family.integer:
         raise ValueError(
             f'transform="{transform}" gives fractions, and {family.title} models whole counts: use '
-            'family="multinomial", or leave the counts as they are'
+            'family="multinomial", or keep the counts'
         )
     return transform
 

@@ -141,7 +141,7 @@ class ShrinkageParts:
         return mixed
 
     def parameters(self, smoothing: Shrinkage) -> Parameters:
-        """alpha' of all words, in the place of the groups' probabilities."""
+        """alpha' of all words, instead of the groups' probabilities."""
         table: Array = self.groups
         n_rows = max(1, threads.BLOCK // table.shape[1])
         for start in range(0, len(table), n_rows):
