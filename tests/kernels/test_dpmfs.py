@@ -105,7 +105,10 @@ def test_splits_in_plain_python():
     """The same proposal, compiled and not; a split that is accepted keeps every document."""
     indptr, slots, tables, _ = small()
     lam, results = np.array([0.3, 0.6, 1.0]), []
-    documents = dpmfs_labels.Documents(indptr, slots, tables, np.zeros(4, dtype=np.uint8))
+    mass, none = np.ones(4, dtype=np.int64), np.empty(0, dtype=np.int32)
+    documents = dpmfs_labels.Documents(
+        indptr, slots, tables, mass, np.zeros(4, dtype=np.uint8), np.zeros(5, dtype=np.int64), none
+    )
     prior = dpmfs_labels.Prior(1.0, 0.0, 3, lam, lam.sum())
     for kernel in both(dpmfs_splits.split_or_merge):
         labels, sizes = np.zeros(4, dtype=np.int32), np.array([4, 0, 0, 0])

@@ -21,12 +21,19 @@ _FACTORS = 8
 
 
 class Documents(NamedTuple):
-    """Cells of ``slots`` (index of the chosen word) and ``tables`` (its t). Labels that are ``held`` do not change."""
+    """Cells of ``slots`` (index of the chosen word) and ``tables`` (its t). Labels that are ``held`` do not change.
+
+    A row may stand for several documents that move as one: ``mass`` is their number. Row i shares no cluster with the
+    rows ``apart[apart_indptr[i]:apart_indptr[i + 1]]``.
+    """
 
     indptr: Array
     slots: Array
     tables: Array
+    mass: Array
     held: Array
+    apart_indptr: Array
+    apart: Array
 
 
 class Prior(NamedTuple):
@@ -157,6 +164,15 @@ def pick(log_weights, n, u):
 
 
 @kernel
+def log_rising(first, n):
+    """``log(first (first + 1) ... (first + n - 1))``: the weight of n documents that join one after the other."""
+    total = 0.0
+    for i in range(n):
+        total += math.log(first + i)
+    return total
+
+
+@kernel
 def gibbs(start, documents, prior, labels, sizes, weights, totals, seed, sweep, scratch):
     """Draw the component of each document from ``start`` on, given all others; returns (where it stopped, moves).
 
@@ -178,8 +194,9 @@ def gibbs(start, documents, prior, labels, sizes, weights, totals, seed, sweep, 
         if free == n_columns:
             return document, n_moved
         old = labels[document]
+        mass = documents.mass[document]
         move(document, documents, -1, old, weights, totals)
-        sizes[old] -= 1
+        sizes[old] -= mass
         if sizes[old] == 0:
             n_occupied -= 1
             free = min(free, old)
@@ -190,15 +207,17 @@ def gibbs(start, documents, prior, labels, sizes, weights, totals, seed, sweep, 
         log_predictive(document, documents, weights, totals, n_used, product, scores)
         for k in range(n_used):
             if sizes[k] > 0:
-                scores[k] += math.log(sizes[k] + prior.share)
+                scores[k] += log_rising(sizes[k] + prior.share, mass)
             elif k == free and n_occupied < prior.most:
-                scores[k] += math.log(prior.alpha - n_occupied * prior.share)
+                scores[k] += math.log(prior.alpha - n_occupied * prior.share) + log_rising(1 + prior.share, mass - 1)
             else:
                 scores[k] = -np.inf
+        for i in range(documents.apart_indptr[document], documents.apart_indptr[document + 1]):
+            scores[labels[documents.apart[i]]] = -np.inf
         key, step = stream(seed, sweep, document)
         new = pick(scores, n_used, uniform(np.uint64(key), np.uint64(step), 0))
         n_occupied += sizes[new] == 0
-        sizes[new] += 1
+        sizes[new] += mass
         labels[document] = new
         move(document, documents, 1, new, weights, totals)
         n_moved += new != old

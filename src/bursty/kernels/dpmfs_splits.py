@@ -4,6 +4,9 @@ Two documents, the anchors, are drawn. If they share a cluster, splitting it is 
 other documents are divided between the anchors: one by one in random order, then by restricted Gibbs scans, the last of
 which enters the Metropolis-Hastings ratio with its probability. What precedes the last scan does not depend on the
 current division, so that a split and the merge that undoes it have the same proposal.
+
+Rows that must share no cluster are in two by now, and stay so: a split cannot join them, and a merge that would is
+refused.
 """
 
 from __future__ import annotations
@@ -77,11 +80,13 @@ def scan(members, place, goal, launch, documents, prior, sides, key, step, draw)
     """
     log_q, sizes = 0.0, sides.sizes
     for m in range(len(members)):
+        mass = documents.mass[members[m]]
         if not launch:
             put(members[m], documents, -1, place[m], sides)
-            sizes[place[m]] -= 1
+            sizes[place[m]] -= mass
         odds = side_odds(members[m], documents, sides)
-        odds += math.log((sizes[0] + prior.share) / (sizes[1] + prior.share))
+        for i in range(mass):
+            odds += math.log((sizes[0] + prior.share + i) / (sizes[1] + prior.share + i))
         if len(goal) > 0:
             new = goal[m]
         else:
@@ -90,7 +95,7 @@ def scan(members, place, goal, launch, documents, prior, sides, key, step, draw)
         log_q += log_sigmoid(odds if new == 0 else -odds)
         place[m] = new
         put(members[m], documents, 1, new, sides)
-        sizes[new] += 1
+        sizes[new] += mass
     return log_q, draw
 
 
@@ -106,6 +111,17 @@ def gather_members(labels, held, first_anchor, second_anchor, members):
                 members[n] = document
                 n += 1
     return n
+
+
+@kernel
+def may_merge(documents, labels, first, second):
+    """Whether no row of one cluster must be kept apart from one of the other."""
+    for document in range(len(labels)):
+        if labels[document] == first:
+            for i in range(documents.apart_indptr[document], documents.apart_indptr[document + 1]):
+                if labels[documents.apart[i]] == second:
+                    return False
+    return True
 
 
 @kernel
@@ -143,8 +159,11 @@ def split_or_merge(documents, prior, labels, sizes, n_scans, seed, sweep, name, 
     n = gather_members(labels, documents.held, anchor, other, members)
     if n < 0 or n_clusters >= prior.most:
         return 0
+    if apart and not may_merge(documents, labels, labels[anchor], labels[other]):
+        return 0
     draw = shuffle(members, n, key, step, 2)
-    sides = Sides(np.empty((2, len(prior.lam))), np.full(2, prior.lam_total), np.ones(2))
+    sides = Sides(np.empty((2, len(prior.lam))), np.full(2, prior.lam_total), np.empty(2))
+    sides.sizes[0], sides.sizes[1] = documents.mass[anchor], documents.mass[other]
     sides.weights[0], sides.weights[1] = prior.lam, prior.lam
     put(anchor, documents, 1, 0, sides)
     put(other, documents, 1, 1, sides)

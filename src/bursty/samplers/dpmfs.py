@@ -38,6 +38,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from bursty.kernels import dpmfs_bursts, dpmfs_labels, dpmfs_words, order, random, select, streams
+from bursty.samplers.dpmfs_units import Units
 from bursty.storage.schema import floats, index, integers, number, storable
 
 Array = np.ndarray[Any, Any]
@@ -55,6 +56,8 @@ class DPMFSData:
 
     ``most`` is N, or None if the number of components is unbounded. ``held`` marks documents whose label is known.
     ``omega`` is where chains start, and stays there unless ``omega_prior`` has the parameters of a beta prior.
+    ``together`` has the number of each document's unit, if some share one, and ``apart`` pairs of units that share no
+    cluster.
     """
 
     indptr: Array
@@ -69,6 +72,8 @@ class DPMFSData:
     learn_alpha: bool = False
     lam_prior: str | None = None
     omega_prior: tuple[float, float] | None = None
+    together: Array | None = None
+    apart: Array | None = None
 
     @property
     def n_documents(self) -> int:
@@ -90,6 +95,11 @@ class DPMFSData:
         """Number of tokens of each document."""
         sums = np.append(0, np.cumsum(self.counts, dtype=np.int64))
         return sums[self.indptr[1:]] - sums[self.indptr[:-1]]
+
+    @cached_property
+    def units(self) -> Units:
+        """What moves between clusters: documents, or several as one."""
+        return Units.of(self.indptr, self.words, self.held, self.together, self.apart)
 
     @cached_property
     def columns(self) -> tuple[Array, Array, Array]:
@@ -223,7 +233,7 @@ def init(problem: DPMFSData, n_components: int, known: Array, seed: int, alpha: 
     chosen = np.zeros(problem.n_words, dtype=np.uint8)
     chosen[int(draws[-1] * problem.n_words)] = 1
     tables = np.ones_like(problem.counts) if problem.bursty else problem.counts
-    labels = np.where(problem.held.astype(bool), known, labels).astype(np.int32)
+    labels = problem.units.separate(np.where(problem.held.astype(bool), known, labels).astype(np.int32))
     return State(labels, chosen, tables, math.exp(LOG_BURST) * BURST_SHARES, alpha, 1.0, problem.omega)
 
 
@@ -255,7 +265,7 @@ def length_terms(problem: DPMFSData, burst: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The documents restricted to the chosen words: cells of ``slots`` (index of the chosen word) and ``tables``."""
+    """The units restricted to the chosen words: cells of ``slots`` (index of the chosen word) and ``tables``."""
 
     indptr: Array
     slots: Array
@@ -269,14 +279,18 @@ class Chosen:
         words = np.flatnonzero(state.chosen)
         slot = np.full(problem.n_words, -1, dtype=np.int32)
         slot[words] = np.arange(len(words), dtype=np.int32)
-        indptr, indices = np.empty_like(problem.indptr), np.empty(len(problem.words) + 1, dtype=np.int32)
-        tables = np.empty(len(problem.words) + 1, dtype=np.int32)
-        kept = select.keep_known(problem.indptr, problem.words, state.tables, state.chosen, indptr, indices, tables)
+        rows = problem.units
+        indptr, indices = np.empty_like(rows.indptr), np.empty(len(rows.words) + 1, dtype=np.int32)
+        tables = np.empty(len(rows.words) + 1, dtype=np.int32)
+        summed = rows.tables(state.tables)
+        kept = select.keep_known(rows.indptr, rows.words, summed, state.chosen, indptr, indices, tables)
         return cls(indptr, slot[indices[:kept]], tables[:kept], slot, state.lam(problem)[words])
 
     def documents(self, problem: DPMFSData) -> dpmfs_labels.Documents:
-        """The documents as kernels receive them."""
-        return dpmfs_labels.Documents(self.indptr, self.slots, self.tables, problem.held)
+        """The units as kernels receive them."""
+        rows = problem.units
+        links = rows.mass, rows.held, rows.apart_indptr, rows.apart
+        return dpmfs_labels.Documents(self.indptr, self.slots, self.tables, *links)
 
 
 def log_partition(sizes: Array, alpha: float, most: int | None) -> float:

@@ -48,7 +48,8 @@ def sweep(problem: DPMFSData, state: State, steps: Steps, seed: int, number: int
     if problem.bursty:
         sums = Sums.of(problem, state, int(state.labels.max()) + 1)
         chosen = Chosen.of(problem, state)
-        log_eta, _ = dpmfs_draws.draw_components(chosen, state.labels, len(sums.sizes), seed, number)
+        labels_of_units = problem.units.labels(state.labels)
+        log_eta, _ = dpmfs_draws.draw_components(chosen, labels_of_units, len(sums.sizes), seed, number)
         log_noise = dpmfs_draws.draw_noise(problem, state, sums.word_totals, seed, number)
         state = dpmfs_draws.draw_bursts(problem, state, log_eta, log_noise, chosen.slot, seed, number)
     return state, Info(words, labels, splits, log_odds)
@@ -66,38 +67,40 @@ def _draw_words(problem: DPMFSData, state: State, seed: int, number: int) -> tup
 def _draw_splits(
     problem: DPMFSData, state: State, chosen: Chosen, steps: Steps, seed: int, number: int
 ) -> tuple[State, float]:
-    if problem.n_documents < 2 or steps.splits == 0:
+    units = problem.units
+    if len(units.mass) < 2 or steps.splits == 0:
         return state, 0.0
-    labels, accepted = state.labels.copy(), 0
+    labels, accepted = units.labels(state.labels), 0
     documents, prior = chosen.documents(problem), state.prior(problem, chosen.lam)
-    sizes = np.bincount(labels, minlength=int(labels.max()) + 1 + steps.splits)
-    members = np.empty(problem.n_documents, dtype=np.int64)
+    sizes = units.sizes(labels, int(labels.max()) + 1 + steps.splits)
+    members = np.empty(len(labels), dtype=np.int64)
     for i in range(steps.splits):
         name = streams.SPLITS + i
         accepted += dpmfs_splits.split_or_merge(
             documents, prior, labels, sizes, steps.scans, seed, number, name, members
         )
-    return replace(state, labels=labels), accepted / steps.splits
+    return replace(state, labels=units.expand(labels)), accepted / steps.splits
 
 
 def _draw_labels(problem: DPMFSData, state: State, chosen: Chosen, seed: int, number: int) -> tuple[State, float]:
-    labels, start, moves = state.labels.copy(), 0, 0
+    units = problem.units
+    labels, start, moves = units.labels(state.labels), 0, 0
     documents, prior = chosen.documents(problem), state.prior(problem, chosen.lam)
     lengths = np.diff(np.append(0, np.cumsum(chosen.tables, dtype=np.int64))[chosen.indptr])
-    while start < problem.n_documents:
+    while start < len(labels):
         # A quarter more columns than components, as room for new ones.
         n_columns = int(labels.max()) + 1
         n_columns += 8 + n_columns // 4
         weights = np.repeat(chosen.lam[:, None], n_columns, axis=1)
         dpmfs_labels.tally_component(chosen.indptr, chosen.slots, chosen.tables, labels, True, weights)
-        sizes = np.bincount(labels, minlength=n_columns)
+        sizes = units.sizes(labels, n_columns)
         totals = np.bincount(labels, weights=lengths, minlength=n_columns) + prior.lam_total
         scratch = np.empty((2, n_columns))
         start, moved = dpmfs_labels.gibbs(
             start, documents, prior, labels, sizes, weights, totals, seed, number, scratch
         )
         moves += moved
-    return replace(state, labels=labels), moves / problem.n_documents
+    return replace(state, labels=units.expand(labels)), moves / len(labels)
 
 
 def _draw_scale(problem: DPMFSData, state: State, seed: int, number: int) -> State:

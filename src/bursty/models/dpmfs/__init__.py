@@ -4,6 +4,7 @@
 |---|---|
 | `estimator` | the public class |
 | `settings` | what its parameters mean for a corpus: checks and defaults |
+| `constraints` | documents that must, or must not, share a cluster |
 | `chains` | running chains, traces, when to stop |
 | `estimate` | one partition from many draws; components of that partition |
 """

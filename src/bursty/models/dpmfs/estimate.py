@@ -14,6 +14,7 @@ from bursty.kernels import dpmfs_labels, select
 from bursty.metrics import best_partition
 from bursty.models.dpmfs.chains import Chain, most_frequent
 from bursty.samplers.dpmfs import DPMFSData
+from bursty.samplers.dpmfs_units import Units
 from bursty.storage.schema import floats, integers, storable
 
 Array = np.ndarray[Any, Any]
@@ -140,15 +141,25 @@ def share_out(log_prob: Array, prior: Array) -> Array:
     return scores / scores.sum(axis=1, keepdims=True)
 
 
-def dissolve_small(labels: Array, least: int, scores: Array, known: Array | None) -> Array:
+def dissolve_small(labels: Array, least: int, scores: Array, known: Array | None, units: Units) -> Array:
     """Move the documents of small clusters to the most probable of the others; clusters of classes stay.
 
-    Where every cluster is small the largest stays.
+    Where every cluster is small the largest stays. Documents that must share a cluster move as one, and stay where they
+    are if none of the others may have them.
     """
     sizes = np.bincount(labels)
     stays = sizes >= least
     if known is not None:
         stays[: int(known.max()) + 1] = True
     stays[int(np.argmax(sizes))] = True
-    best = np.where(stays, scores, -np.inf).argmax(axis=1)
-    return rename(np.where(stays[labels], labels, best), known)
+    rows = np.arange(len(labels)) if units.number is None else units.number
+    summed = np.zeros((len(units.mass), len(sizes)))
+    np.add.at(summed, rows, scores)
+    moved = units.labels(labels)
+    for unit in np.flatnonzero(~stays[moved]):
+        others = moved[units.apart[units.apart_indptr[unit] : units.apart_indptr[unit + 1]]]
+        open_to = stays.copy()
+        open_to[others] = False
+        if open_to.any():
+            moved[unit] = np.where(open_to, summed[unit], -np.inf).argmax()
+    return rename(units.expand(moved), known)

@@ -23,10 +23,12 @@ from bursty.models.clusters import ClusterReading, check_members, known_labels
 from bursty.models.dpmfs import chains as running
 from bursty.models.dpmfs import estimate
 from bursty.models.dpmfs.chains import Chain
+from bursty.models.dpmfs.constraints import Constraints
 from bursty.models.dpmfs.settings import (
     LEAST_BAYES_FACTOR,
     Settings,
     check_lam,
+    check_links,
     check_settings,
     make_problem,
     occurring,
@@ -88,7 +90,7 @@ def _check_copies(model: DPMFS, sizes: dict[str, int]) -> None:
     check=_check_copies,
 )
 class DPMFS(ClusterReading):
-    """Clusters of unknown number, and discriminative words: Yu, Huang and Wang (2010).
+    r"""Clusters of unknown number, and discriminative words: Yu, Huang and Wang (2010).
 
     Parameters
     ----------
@@ -202,8 +204,22 @@ class DPMFS(ClusterReading):
     classes_ : ndarray
         The labels that were given, in semi-supervised fits: cluster i stands for ``classes_[i]``.
 
+    See Also
+    --------
+    Mixture : Faster, with a number of clusters that is given or chosen.
+    bursty.metrics.best_partition : How one partition is chosen from many.
+    bursty.plot.trace : The chains.
+
     Notes
     -----
+    Words are discriminative with probability omega; documents choose clusters, and discriminative tokens come from them
+    ([Yu2010]):
+
+    .. math::
+
+       \gamma_j \sim \mathrm{Bernoulli}(\omega), \quad z_i \sim p \sim \mathrm{Dir}(\alpha / N, \dots), \quad
+       \eta_k \sim \mathrm{Dir}(\lambda_j : \gamma_j = 1), \quad \eta_0 \sim \mathrm{Dir}(\lambda_j : \gamma_j = 0)
+
     Words that no document has are left out: they are never discriminative and do not count in ``omega``. Documents
     without discriminative words go where the prior has them, the largest cluster above all.
 
@@ -217,6 +233,9 @@ class DPMFS(ClusterReading):
     >>> model = DPMFS(n_iter=20, burn_in=10, random_state=0).fit(corpus)
     >>> model.labels_.shape, model.discriminative_.shape
     ((100,), (50,))
+    >>> labels = DPMFS(n_iter=20, random_state=0).fit_predict(corpus, must_link=[(0, 1, 2)], cannot_link=[(2, 3)])
+    >>> labels[0] == labels[2] != labels[3]
+    np.True_
     """
 
     #: The paper that introduced the model, for reports.
@@ -279,7 +298,9 @@ class DPMFS(ClusterReading):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, must_link: Any = None, cannot_link: Any = None
+    ) -> Self:
         """Find clusters and words.
 
         Parameters
@@ -292,8 +313,16 @@ class DPMFS(ClusterReading):
         sample_weight : array-like of shape (n_documents,), optional
             Number of copies of each document, which must be whole: the sampler sees them all. Documents of weight 0 are
             not learned from, and get a label all the same.
+        must_link : sequence of groups of rows of X, optional
+            Pairs, or larger groups, of documents that share a cluster: an array of shape (n_links, 2), or
+            ``[(0, 5), (2, 7, 9)]``. Groups with a common document are one.
+        cannot_link : sequence of groups of rows of X, optional
+            Groups of documents no two of which share a cluster. With ``max_components``, a chain may not be able to
+            move between all partitions that fit.
         """
         if sample_weight is not None:
+            if must_link is not None or cannot_link is not None:
+                raise ValueError("sample_weight and links cannot be given together: repeat the documents in X")
             return self._fit_copies(X, y, sample_weight)
         settings = check_settings(self)
         Checkpoint.of(self.checkpoint)
@@ -301,13 +330,17 @@ class DPMFS(ClusterReading):
         documents = self._place_to_fit(X, "there is nothing to cluster")
         lam = check_lam(self.lam, documents.n_words)
         labelled = known_labels(y, documents.n_documents)
-        known = None if labelled is None else labelled[1]
-        if labelled is not None:
-            self.classes_ = labelled[0]
+        classes, known = (None, None) if labelled is None else labelled
+        constraints = Constraints.of(must_link, cannot_link, known, documents.n_documents)
+        check_links(self, settings, constraints)
+        known = constraints.known
+        if classes is not None:
+            self.classes_ = classes
         counts = documents.counts()  # a sweep looks at every document given all the others
         columns = np.unique(counts.indices)
-        problem = make_problem(self, settings, occurring(counts, columns), known, None if lam is None else lam[columns])
-        writer = CheckpointWriter.of(self, documents, y)
+        lam = None if lam is None else lam[columns]
+        problem = make_problem(self, settings, occurring(counts, columns), constraints, lam)
+        writer = CheckpointWriter.of(self, documents, y, must_link=constraints.together, cannot_link=constraints.apart)
         outcome = self._run(problem, known, settings, writer)
         self._finish(problem, settings, outcome.runs, known, columns, documents)
         if outcome.interrupted:
@@ -322,9 +355,11 @@ class DPMFS(ClusterReading):
                 )
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_predict(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, must_link: Any = None, cannot_link: Any = None
+    ) -> Array:
         """Find the clusters and give each document's."""
-        return self.fit(X, y, sample_weight).labels_
+        return self.fit(X, y, sample_weight, must_link=must_link, cannot_link=cannot_link).labels_
 
     def _fit_copies(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Fit to as many copies of each document as its weight says, then say what that means for the documents."""
@@ -437,7 +472,7 @@ class DPMFS(ClusterReading):
 
         if self.min_cluster_size > 1:
             scores = documents.collect(estimate.log_prob, components=components(labels))
-            labels = estimate.dissolve_small(labels, int(self.min_cluster_size), scores, known)
+            labels = estimate.dissolve_small(labels, int(self.min_cluster_size), scores, known, problem.units)
         self._set_components(components(labels))
         self._read(documents, labels)
         small = documents.n_documents <= MOST_PAIRED

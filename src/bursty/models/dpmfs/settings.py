@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from bursty.estimator import check_number, check_range, check_whole
 from bursty.families import FAMILIES, Family, FamilyEstimator, get_family
 from bursty.models.dpmfs.chains import Plan
+from bursty.models.dpmfs.constraints import Constraints
 from bursty.samplers.dpmfs import DPMFSData
 from bursty.storage.limits import check_memory
 
@@ -129,14 +130,28 @@ def _check_burn_in(burn_in: Any, name: str, n_iter: int) -> None:
         raise ValueError(f"burn_in is {burn_in} of {name}={n_iter} sweeps: lower it, or no sweep is left to learn from")
 
 
+def check_links(model: Any, settings: Settings, constraints: Constraints) -> None:
+    """Refuse what does not know of documents that must or must not share a cluster."""
+    if constraints.together is None and constraints.apart is None:
+        return
+    if model.sampler == "paper":
+        raise ValueError('must_link and cannot_link need sampler="collapsed": the paper has no step for them')
+    if constraints.apart is not None and settings.point_estimate == "frequent":
+        raise ValueError(
+            'point_estimate="frequent" takes each document by itself and may join what cannot_link keeps apart: '
+            'use "vi"'
+        )
+
+
 def make_problem(
-    model: Any, settings: Settings, counts: sp.csr_array, known: Array | None, lam: Array | None
+    model: Any, settings: Settings, counts: sp.csr_array, constraints: Constraints, lam: Array | None
 ) -> DPMFSData:
-    """The sampler's problem for the words that occur; ``known`` has -1 for documents without a label."""
+    """The sampler's problem for the words that occur."""
     n_documents, n_words = counts.shape
     _check_counts(counts, settings)
+    known = constraints.known
     held = np.zeros(n_documents, dtype=np.uint8) if known is None else (known >= 0).astype(np.uint8)
-    return DPMFSData(
+    problem = DPMFSData(
         indptr=counts.indptr.astype(np.int64),
         words=counts.indices.astype(np.int32),
         counts=counts.data.astype(np.int32),
@@ -149,7 +164,16 @@ def make_problem(
         learn_alpha=settings.learn_alpha,
         lam_prior=settings.lam_prior,
         omega_prior=settings.omega_prior,
+        together=constraints.together,
+        apart=constraints.apart,
     )
+    first = problem.units.separate(np.zeros(n_documents, dtype=np.int32) if known is None else np.maximum(known, 0))
+    if constraints.apart is not None and len(np.unique(first)) > problem.limit:
+        raise ValueError(
+            f"cannot_link asks for more than max_components={model.max_components} clusters, as far as could be found: "
+            "raise max_components, or remove links"
+        )
+    return problem
 
 
 def _check_counts(counts: sp.csr_array, settings: Settings) -> None:
