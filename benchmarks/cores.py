@@ -14,6 +14,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,7 @@ def topic_models(counts: sp.csr_array, n_topics: int, n_train: int) -> Any:
     method = dcmlda.Method()
 
     def whole() -> None:
-        own, fresh = state, dcmlda.Hyperparameters(params.alpha, params.beta)
+        own, fresh = state, replace(params)
         for _ in range(5):
             own = fresh.sweep(own, 0, next(number))
         total = float(dcmlda.log_joint(own, fresh).sum())
@@ -134,7 +135,7 @@ def topic_models(counts: sp.csr_array, n_topics: int, n_train: int) -> Any:
     yield (
         "DCMLDA",
         {
-            "table": lambda: dcmlda.Hyperparameters(params.alpha, params.beta).tables,
+            "table": lambda: replace(params).tables,
             "sweep": lambda: params.sweep(state, 0, next(number)),
             "log-likelihood": lambda: dcmlda.log_joint(state, params),
             "topics by document": lambda: tokens.document_topics(state.topics, n_topics),

@@ -234,7 +234,7 @@ def fit(arguments: argparse.Namespace) -> None:
             "seconds": seconds,
             "sweeps": int(trace["sweep"][-1]) + model.n_samples,
             "M tokens/s, all of it": (trace["sweep"][-1] + model.n_samples) * n_tokens / seconds / 1e6,
-            "M tokens/s, sweeps and statistics": float(np.median(trace["tokens_per_second"])) / 1e6,
+            "M tokens/s, median of iterations": float(np.median(trace["tokens_per_second"])) / 1e6,
             "log_likelihood": float(trace["log_likelihood"][-1]),
         }
         keep(arguments, f"fit, K = 100, {n_iter} iterations", result)
@@ -398,13 +398,13 @@ def profile(chunk: Any, topics: Any, params: Any, n_topics: int) -> dict[str, fl
         "moves of blocks": lambda: move_blocks(chunk, 0, topics, weights, 1, 20),
         "sweep with tallies": dataclasses.replace(plain, tallies=tallies).run,
         "log-likelihood of words": lambda: cuda_dcmlda._log_words(stats.words, chunk, params.on_card),
-        "of mixtures": lambda: cuda_dcmlda._log_mixtures(stats.mixtures, stats.lengths, params),
+        "of mixtures": lambda: cuda_dcmlda._log_mixtures(stats.mixtures, chunk, params),
         "types": lambda: cuda_maximise.CardUrns(stats, params.on_card.shape),
         "solve": lambda: urns.solve_on_card(lambdas, 1),
         "column sums": lambda: column_sums(params.on_card),
         "beta": lambda: cuda_maximise.step_beta(stats, params.on_card, params.sums),
-        "alpha": lambda: cuda_maximise.learn_alpha(stats, params.alpha),
-        "table": lambda: cuda_dcmlda.CardHyperparameters(params.alpha, params.on_card).weights,
+        "alpha": lambda: cuda_maximise.learn_alpha(stats, params.alpha_on_card, params.sums),
+        "table": lambda: cuda_dcmlda.CardHyperparameters(params.alpha_on_card, params.on_card).weights,
     }
     if tokens.segments is not None:
         parts["auxiliary variables"] = lambda: plain.draw_auxiliary(tokens.segments)

@@ -133,3 +133,15 @@ def test_apply_equals_the_function(monkeypatch):
     with threads.using(3):
         np.testing.assert_array_equal(threads.apply(np.log, table), np.log(table))
         np.testing.assert_array_equal(threads.apply(np.multiply, table, np.arange(3.0)), table * np.arange(3.0))
+
+
+def test_tokens_in_the_order_of_words():
+    chunk = Chunk(sp.csr_array(np.random.default_rng(0).poisson(0.7, size=(9, 6)).astype(np.int32)))
+    starts, larger, places, sizes = chunk.tokens_by_word
+    words = np.repeat(chunk.indices, chunk.values)
+    for word in range(chunk.n_words):
+        cells = zip(places[starts[word] : starts[word + 1]], sizes[starts[word] : starts[word + 1]], strict=True)
+        tokens = [token for place, size in cells for token in range(place, place + size)]
+        assert sorted(tokens) == np.flatnonzero(words == word).tolist()
+        assert np.all(sizes[starts[word] : larger[word]] == 1)
+        assert np.all(sizes[larger[word] : starts[word + 1]] > 1)

@@ -451,6 +451,50 @@ def test_workers_without_memory_do_not_stand_still(corpus, monkeypatch):
         while not engine._workers(client)[0].paused and time.monotonic() < deadline:
             time.sleep(0.1)
         with pytest.raises(
-            engine.EngineLost, match=r"paused, because they ran out of memory; the limit is 20,000,000 b"
+            engine.EngineLost,
+            match=r"paused, because they ran out of memory \(.* in use\); the limit is 20,000,000 b",
         ):
             families.DCM(engine="dask").fit(corpus)
+
+
+def killed_by_its_nanny(**settings):
+    """A cluster of one process, which the nanny restarts whenever it has imported bursty."""
+    import dask
+
+    settings = {"distributed.worker.memory.pause": False, "distributed.worker.memory.spill": False, **settings}
+    with dask.config.set({"distributed.worker.memory.terminate": 0.9, **settings}):
+        return distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, memory_limit="140MB", dashboard_address=None, silence_logs=50
+        )
+
+
+@pytest.mark.parametrize("allowed_failures", [1, 10**6])
+def test_workers_killed_by_their_nannies_do_not_stand_still(corpus, monkeypatch, allowed_failures):
+    """Dask left their tasks waiting for ever for a worker at the address of the killed one."""
+    monkeypatch.setattr(engine, "POLL", 0.2)
+    monkeypatch.setattr(engine, "LOSSES", 3)
+    with (
+        killed_by_its_nanny(**{"distributed.scheduler.allowed-failures": allowed_failures}) as cluster,
+        distributed.Client(cluster) as client,
+        pytest.raises(
+            engine.EngineLost, match=r"(lost 3 times|workers died).*ran out of memory.*the limit is 140,000,000 bytes"
+        ),
+    ):
+        families.DCM(engine=client).fit(corpus)
+
+
+def test_workers_that_are_gone_are_not_waited_for(corpus, monkeypatch):
+    monkeypatch.setattr(engine, "POLL", 0.2)
+    monkeypatch.setattr(engine, "ABSENCE", 1.0)
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        documents = engine.DaskEngine(client).place(corpus.counts)
+        cluster.scale(0)
+        with pytest.raises(engine.EngineLost, match="no workers any more"):
+            documents.sum(_n_documents)
+
+
+def _n_documents(chunk):
+    return len(chunk)

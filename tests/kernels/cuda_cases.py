@@ -310,6 +310,8 @@ def statistics_and_update_are_those_of_the_processor(n_documents, n_topics):
     twice = (stats * 0.5 + stats * 0.5).fetch()
     np.testing.assert_array_equal(twice.words.weights, expected.words.weights)
     np.testing.assert_array_equal(twice.lengths.weights, expected.lengths.weights)
+    # An odd number of chunks: those of the last are still on the card when they are added.
+    np.testing.assert_array_equal((found + stats).words.weights, 2 * expected.words.weights)
 
 
 def check_mixture_steps_are_those_of_the_processor(n_documents=5, n_components=3):

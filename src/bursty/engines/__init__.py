@@ -35,6 +35,10 @@ __all__ = [
 def get_engine(engine: Any = "local", n_jobs: int | None = None) -> Engine:
     """Return the engine of that name; an `Engine` is returned unchanged, and a Dask client becomes a Dask engine.
 
+    See Also
+    --------
+    LocalEngine, Engine
+
     Examples
     --------
     >>> from bursty.engines import get_engine

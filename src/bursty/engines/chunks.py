@@ -27,7 +27,7 @@ from scipy.special import gammaln
 
 from bursty.corpus.shards import SHARD_SIZE
 from bursty.engines.levels import Levels
-from bursty.kernels import gather, order, threads
+from bursty.kernels import gather, gibbs_counts, order, polya, threads
 
 Array = np.ndarray[Any, Any]
 
@@ -215,11 +215,24 @@ class Chunk:
         return order.transpose(self.indptr, self.indices, self.values[:0], self.n_words)[:2]
 
     @cached_property
-    def cells_by_word(self) -> tuple[Array, Array]:
-        """Starts and indices of the cells of each word."""
-        numbers = np.arange(len(self.indices), dtype=np.int32)
-        starts, _, cells = order.transpose(self.indptr, self.indices, numbers, self.n_words)
-        return starts, cells
+    def token_first(self) -> Array:
+        """Index of the first token of each document, if its tokens are listed one after the other."""
+        return np.append(0, np.cumsum(self.lengths, dtype=np.int64))
+
+    @cached_property
+    def tokens_by_word(self) -> gibbs_counts.ByWord:
+        """The tokens of each word, cell by cell."""
+        few = self.token_first[-1] < 2**31
+        places = np.empty(len(self.indices), dtype=np.int32 if few else np.int64)
+        sizes = np.empty(len(self.indices), dtype=np.int32)
+        starts, larger = gibbs_counts.order_by_word(self.indices, self.values, self.n_words, places, sizes)
+        return gibbs_counts.ByWord(starts, larger, places, sizes)
+
+    @cached_property
+    def word_first(self) -> Array:
+        """Index of the first token of each word, if the tokens are sorted by word."""
+        tokens = np.bincount(self.indices, weights=self.values, minlength=self.n_words)
+        return np.append(0, np.cumsum(tokens, dtype=np.int64))
 
     @cached_property
     def _by_level(self) -> tuple[Array, Array, Array, Array]:
@@ -262,6 +275,10 @@ class Chunk:
     def levels(self, table: Array) -> Array:
         """Sum of the rows of the table over the levels of each document."""
         return self._gather(self.indptr, self._level_codes, table)
+
+    def rising(self, weights: Array, more: float) -> Array:
+        """Sum over the words of each document of log (a)(a + 1) ... (a + x - 1), with a in ``weights + more``."""
+        return self.levels(polya.log_rising_table(self.level_first, self.level_values, weights + more))
 
     def lengths_of(self, table: Array) -> Array:
         """The row of the table for the length of each document."""

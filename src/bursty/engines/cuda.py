@@ -134,14 +134,15 @@ class Segments:
 class CardTokens:
     """The tokens of a chunk on the GPU, in the layout of `bursty.kernels.cuda.gibbs`, and facts about them.
 
-    ``spans`` are whole documents, ``short`` those of them that are not in ``segments``, and ``tall`` the words of which
-    a document has very many tokens.
+    ``spans`` are whole documents, ``short`` those of them that are not in ``segments``, ``lengths`` the number of
+    documents by length (n x 2), and ``tall`` the words of which a document has very many tokens.
     """
 
     spans: Any
     short: Any
     segments: Segments | None
     codes: Any
+    lengths: Any
     level_first: Any
     tall: Any
     n_levels: int
@@ -184,6 +185,7 @@ class CudaChunk(Chunk):
             short=spans[n_long:],
             segments=Segments.of(self, order[:n_long], first) if n_long else None,
             codes=cuda.to_device(codes),
+            lengths=cuda.to_device(np.stack(np.unique(lengths[lengths > 0], return_counts=True), axis=1)),
             level_first=cuda.to_device(level_first),
             tall=cuda.to_device(np.flatnonzero(most > TALL)),
             n_levels=int(level_first[-1]),

@@ -13,7 +13,7 @@ from __future__ import annotations
 import operator
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -41,8 +41,13 @@ GENERATIONS = 100
 RETAINED = 2**28
 #: Seconds between two checks of the workers while waiting for results, ...
 POLL = 5.0
-#: ... and for which all busy workers may be paused, as they are when they run out of memory.
+#: ... for which all busy workers may be paused, as they are when they run out of memory, ...
 PATIENCE = 60.0
+#: ... and for which there may be no workers at all.
+ABSENCE = 300.0
+#: How often each worker may be lost while waiting for one result: workers that run out of memory are restarted by their
+#: nannies, only to run out of memory again.
+LOSSES = 4
 
 
 class EngineLost(RuntimeError):
@@ -250,7 +255,8 @@ def _shares(client: Client, sizes: Sequence[Size]) -> list[Share]:
 
 def _finish(client: Client, futures: Sequence[Future]) -> None:
     """Wait for all, and raise the error of any that failed."""
-    paused_since = None
+    seen: dict[str, Worker] = {}
+    stalled_since = None
     while True:
         try:
             with client.as_current():  # it need not be the current client
@@ -258,14 +264,22 @@ def _finish(client: Client, futures: Sequence[Future]) -> None:
             break
         except DaskTimeout:
             workers = _workers(client)
-            busy = [worker for worker in workers if worker.n_tasks] or workers
-            if not busy or not all(worker.paused for worker in busy):
-                paused_since = None
-                continue
-            paused_since = paused_since or time.monotonic()
-            if time.monotonic() - paused_since > PATIENCE:
-                why = "all busy workers are paused, because they ran out of memory"
-                raise EngineLost(_with_limit(workers, why)) from None
+        seen |= {worker.address: worker for worker in workers}
+        n_lost = len(seen) - len(workers)
+        if n_lost >= LOSSES * max(1, len(workers)):
+            why = f"workers were lost {n_lost} times in one step, perhaps because they ran out of memory"
+            raise EngineLost(_with_limit(why, seen.values())) from None
+        busy = [worker for worker in workers if worker.n_tasks] or workers
+        if not all(worker.paused for worker in busy):
+            stalled_since = None
+            continue
+        stalled_since = stalled_since or time.monotonic()
+        if time.monotonic() - stalled_since > (PATIENCE if busy else ABSENCE):
+            if not busy:
+                raise EngineLost("the Dask cluster has no workers any more: start some and fit again") from None
+            used = max(worker.used for worker in workers)
+            why = f"all busy workers are paused, because they ran out of memory ({used:,} bytes are in use)"
+            raise EngineLost(_with_limit(why, workers)) from None
     for future in futures:
         if future.status != "finished":
             future.result()
@@ -279,6 +293,7 @@ def _result(client: Client, future: Future) -> Any:
 class Worker(NamedTuple):
     """What the scheduler knows about a worker."""
 
+    address: str
     paused: bool
     limit: int
     used: int
@@ -286,23 +301,31 @@ class Worker(NamedTuple):
 
 
 def _workers(client: Client) -> list[Worker]:
+    """The workers as they are now; tasks whose homes are lost are sent to them."""
     return [Worker(*row) for row in client.run_on_scheduler(_known_workers)]
 
 
-def _known_workers(dask_scheduler: Any) -> list[tuple[bool, int, int, int]]:
-    return [
-        (worker.status.name == "paused", worker.memory_limit, worker.metrics.get("memory", 0), len(worker.processing))
-        for worker in dask_scheduler.workers.values()
-    ]
+def _known_workers(dask_scheduler: Any) -> list[tuple[Any, ...]]:
+    # If all workers are lost at once, Dask leaves their tasks waiting for these addresses, and workers that are
+    # restarted have others.
+    homeless = [task for task in dask_scheduler.unrunnable if task.loose_restrictions]
+    if dask_scheduler.workers and homeless:
+        dask_scheduler.set_restrictions({task.key: None for task in homeless})
+        dask_scheduler.transitions({task.key: "processing" for task in homeless}, stimulus_id="bursty-homeless")
+    return [tuple(_as_known(worker)) for worker in dask_scheduler.workers.values()]
 
 
-def _with_limit(workers: Sequence[Worker], why: str) -> str:
+def _as_known(worker: Any) -> Worker:
+    used = worker.metrics.get("memory", 0)
+    return Worker(worker.address, worker.status.name == "paused", worker.memory_limit, used, len(worker.processing))
+
+
+def _with_limit(why: str, workers: Iterable[Worker]) -> str:
     limits = sorted({worker.limit for worker in workers if worker.limit})
     limit = f"the limit is {limits[0]:,} bytes per worker" if limits else "workers have no limit of their own"
-    used = max((worker.used for worker in workers), default=0)
     return (
-        f"{why}; {limit}, and up to {used:,} bytes are in use. Give the workers more (memory_limit= of the cluster), "
-        "add workers, or fit from shards (write_shards)"
+        f"{why}; {limit}. Give the workers more (memory_limit= of the cluster), add workers, or fit from shards "
+        "(write_shards)"
     )
 
 
@@ -315,7 +338,7 @@ def _named_losses(client: Client) -> Iterator[None]:
         yield
     except KilledWorker as error:
         why = f"several workers died on the same task, perhaps because they ran out of memory ({error})"
-        raise EngineLost(_with_limit(_workers(client), why)) from error
+        raise EngineLost(_with_limit(why, [_as_known(error.last_worker)])) from error
     except (CancelledError, CommClosedError, TimeoutError) as error:
         raise EngineLost(
             "the connection to the Dask scheduler is lost, or the scheduler lost its tasks: connect to a cluster and "

@@ -30,7 +30,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.engines.chunks import Chunk
-from bursty.kernels import threads
+from bursty.kernels import gather, threads
 
 Array = np.ndarray[Any, Any]
 #: One item per chunk: plain values, or what `Documents.keep` returned.
@@ -53,6 +53,10 @@ class Size:
 
 class Documents(ABC):
     """The documents of a corpus, placed by an engine.
+
+    See Also
+    --------
+    Engine
 
     Examples
     --------
@@ -103,7 +107,8 @@ class Documents(ABC):
 
     def sum(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
         """The sum of the results."""
-        return total(self.map(function, *columns, **shared))
+        with threads.using(self.n_threads):
+            return total(self.map(function, *columns, **shared))
 
     def collect(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
         """The concatenated results; a tuple of arrays if the function returns tuples of arrays."""
@@ -160,6 +165,10 @@ class Documents(ABC):
 
 class Engine(ABC):
     """A place where documents are stored and processed.
+
+    See Also
+    --------
+    LocalEngine, Documents, get_engine
 
     Examples
     --------
@@ -223,7 +232,7 @@ class TreeSum:
             width = start - left
             if left % (2 * width) or self._next != min(left + 2 * width, self.n_chunks):
                 break
-            start, result = left, self._branches.pop()[1] + result
+            start, result = left, gather.added(self._branches.pop()[1], result)
         self._branches.append((start, result))
 
     def join(self, right: TreeSum) -> None:
@@ -239,7 +248,7 @@ class TreeSum:
             raise ValueError("there is nothing to add")
         *others, (_, result) = self._branches
         for _, left in reversed(others):
-            result = left + result
+            result = gather.added(left, result)
         return result
 
 

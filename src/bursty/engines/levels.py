@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bursty.kernels import gather, merge
 from bursty.storage.schema import Mismatch, floats, integers, storable, whole
 
 Array = np.ndarray[Any, Any]
@@ -47,13 +48,9 @@ class Levels:
         if self.items is other.items or (
             np.array_equal(self.items, other.items) and np.array_equal(self.values, other.values)
         ):
-            return Levels(self.items, self.values, self.weights + other.weights, self.n_items)
-        both = np.concatenate([self.keys, other.keys])
-        keys, places = np.unique(both, return_inverse=True)
-        weights = np.zeros((len(keys), self.weights.shape[1]))
-        weights[places[: len(self.items)]] = self.weights
-        weights[places[len(self.items) :]] += other.weights
-        return Levels((keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32), weights, self.n_items)
+            return Levels(self.items, self.values, gather.added(self.weights, other.weights), self.n_items)
+        left, right = ((levels.items, levels.values, levels.weights) for levels in (self, other))
+        return Levels(*merge.added(left, right), self.n_items)
 
     def __mul__(self, factor: float) -> Levels:
         return Levels(self.items, self.values, self.weights * factor, self.n_items)

@@ -29,6 +29,10 @@ _ALIGNED = 8
 class LocalEngine(Engine):
     """Process one chunk after the other in this process; inside a chunk, kernels use several threads.
 
+    See Also
+    --------
+    Engine, get_engine
+
     Examples
     --------
     >>> import scipy.sparse as sp
@@ -81,7 +85,8 @@ class LocalDocuments(Documents):
                 kept.append(self._store(first))
                 yield addend
 
-        return kept, total(second())
+        with threads.using(self.n_threads):
+            return kept, total(second())
 
     def at(self, chunk: int, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Any:
         """Runs in this process."""

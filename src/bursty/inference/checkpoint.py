@@ -42,6 +42,10 @@ class Checkpoint:
     minutes : float, optional
         Number of minutes between two checkpoints, instead of iterations; written at the end of an iteration.
 
+    See Also
+    --------
+    save : For finished models.
+
     Examples
     --------
     >>> from bursty import LDA, Checkpoint, datasets
@@ -90,13 +94,16 @@ class CheckpointWriter:
     _last: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def of(cls, estimator: Any, documents: Documents, y: Any = None, sample_weight: Any = None) -> CheckpointWriter:
-        """For a fit of this estimator to these documents (and labels and weights)."""
+    def of(
+        cls, estimator: Any, documents: Documents, y: Any = None, sample_weight: Any = None, **more: Any
+    ) -> CheckpointWriter:
+        """For a fit of this estimator to these documents (and labels, weights and whatever else it is given)."""
         where = Checkpoint.of(estimator.checkpoint)
         if where is None:
             return cls(None)
         owner = {"model": type(estimator).__name__, "documents": documents.fingerprint}
         owner |= {name: _described(value) for name, value in (("labels", y), ("weights", sample_weight))}
+        owner |= {name: _described(value) for name, value in more.items() if value is not None}
         owner |= {
             name: _described(value) for name, value in estimator.get_params(deep=False).items() if name not in _FREE
         }

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bursty.engines import Levels
-from bursty.engines.card import column_sums, empty, launch, on_card
+from bursty.engines.card import empty, host_sums, launch, on_card, zeros
 from bursty.engines.cuda import CudaChunk, fetch
 from bursty.inference import em
 from bursty.kernels.cuda import gather, sums
@@ -55,7 +55,8 @@ class Pattern:
         if len(self.begins):
             n_blocks = -(-len(self.begins) * gather.LANES // gather.THREADS)
             args = self.begins, self.ends, self.indices, self.values, table, pieces
-            gather.sum_rows[n_blocks, gather.THREADS](*args)
+            kernel = gather.sum_kernel(table.shape[1], self.values.shape[0] > 0)
+            kernel[n_blocks, gather.THREADS](*args)
         if self.is_whole:
             return pieces
         out = empty((self.n_rows, table.shape[1]), np.float64)
@@ -90,13 +91,28 @@ class Shares:
 class CardChunk:
     """The sums of a `Chunk` on the card; what needs no parameters is asked of the chunk itself."""
 
-    def __init__(self, chunk: CudaChunk) -> None:
-        self._chunk = chunk
+    def __init__(self, chunk: CudaChunk, copies: dict[int, Any] | None = None) -> None:
+        self._chunk, self._copies = chunk, {} if copies is None else copies
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._chunk, name)
 
-    def _kept(self, name: str, make: Any) -> Any:
+    def once(self, values: Array | None, otherwise: float, dtype: Any) -> Any:
+        """A number for each document on the card, copied once; ``otherwise`` if there are none."""
+        if values is None:
+            return self.kept(f"all {otherwise}", lambda: on_card(np.full(self.n_documents, otherwise, dtype=dtype)))
+        copies = self.kept("copies", dict)
+        if id(values) not in copies:  # an array that is kept keeps its id
+            copies[id(values)] = values, on_card(np.asarray(values, dtype=dtype))
+        return copies[id(values)][1]
+
+    def parameters(self, values: Array) -> Any:
+        """On the card, copied once for this step."""
+        if id(values) not in self._copies:
+            self._copies[id(values)] = on_card(values)
+        return self._copies[id(values)]
+
+    def kept(self, name: str, make: Any) -> Any:
         """Something made once for each chunk."""
         kept = self._chunk.__dict__.setdefault("_patterns", {})
         if name not in kept:
@@ -105,12 +121,12 @@ class CardChunk:
 
     def pattern(self, name: str) -> Pattern:
         """Which cells are added up, for each document, word, level or length."""
-        return self._kept(name, lambda: Pattern(*_PATTERNS[name](self._chunk)))
+        return self.kept(name, lambda: Pattern(*_PATTERNS[name](self._chunk)))
 
     @property
     def without_first(self) -> CardChunk:
         """`Chunk.without_first`."""
-        return CardChunk(self._chunk.without_first)  # type: ignore[arg-type]  # any chunk has sums
+        return CardChunk(self._chunk.without_first, self._copies)  # type: ignore[arg-type]  # any chunk has sums
 
     def words(self, table: Array) -> Rows:
         """`Chunk.words`."""
@@ -124,17 +140,25 @@ class CardChunk:
         """`Chunk.levels`."""
         return Rows(self.pattern("levels").sum_rows(table))
 
+    def rising(self, weights: Array, more: float) -> Rows:
+        """`Chunk.rising`."""
+        words, values = self.kept("level pairs", lambda: (on_card(self.level_words), on_card(self.level_values)))
+        table = empty((len(values), weights.shape[1]), np.float64)
+        launch(gather.log_rising_table, table.size, words, values, self.parameters(weights), more, table)
+        return Rows(self.pattern("levels").sum_rows(table))
+
     def add_by_document(self, out: Rows, by_length: Array, constants: Array | None = None) -> None:
         """`Chunk.add_by_document`."""
-        codes = self._kept("codes", lambda: on_card(self._chunk._by_length[1]))
-        own = on_card(np.zeros(self.n_documents) if constants is None else constants)
+        codes = self.kept("codes", lambda: on_card(self._chunk._by_length[1]))
+        own = self.once(constants, 0.0, np.float64)
         launch(gather.add_rows, out.table.size, on_card(by_length), codes, own, out.table)
 
     def _sum(self, name: str, resp: Shares) -> Array:
         pattern = self.pattern(name)
         found, everyone = pattern.sum_rows(resp.table), pattern.sizes
         if resp.weights is not None:
-            everyone = pattern.sum_rows(resp.weights[:, None]).reshape(pattern.n_rows)
+            weights = self.once(resp.weights, 1.0, np.float64)
+            everyone = pattern.sum_rows(weights.reshape(len(weights), 1)).reshape(pattern.n_rows)
         launch(gather.add_trace, found.size, resp.trace, everyone, found)
         return np.asarray(found.copy_to_host())
 
@@ -172,25 +196,25 @@ def expect(
     """`em.expect`; a family that needs more than sums runs in this process."""
     if not family.uses_sums:
         return em.expect(chunk, labels, sample_weight, fetch(last), family, state, temperature, tempering)
-    card, n_documents = CardChunk(chunk), chunk.n_documents
-    log_prob = family.log_prob(card, state.params.rounded).table
+    card, n_documents, params = CardChunk(chunk), chunk.n_documents, state.params.rounded
+    if "log_table" not in params.__dict__:
+        params.__dict__["log_table"] = logs = empty(params.table.shape, np.float32)
+        launch(gather.take_logs, logs.size, card.parameters(params.table), logs)
+    log_prob = family.log_prob(card, params).table
     with np.errstate(divide="ignore"):
-        log_weights = np.log(state.weights)
-    heat = temperature * (em.document_temperatures(chunk) if tempering else np.ones(n_documents))
-    weights = np.ones(n_documents) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    known = np.full(n_documents, -1, dtype=np.int32) if labels is None else labels.astype(np.int32)
+        log_weights = on_card(np.log(state.weights))
+    own, weights = card.once(None, 1.0, np.float64), card.once(sample_weight, 1.0, np.float64)
+    if tempering:
+        own = card.kept("temperatures", lambda: on_card(em.document_temperatures(chunk)))
+    known = card.once(labels, -1, np.int32)
+    before = on_card(np.empty((0, 2), dtype=np.float32)) if last is None else last
     resp, places = empty(log_prob.shape, np.float32), empty((n_documents, 2), np.float32)
-    log_evidence, moved = empty((n_documents,), np.float64), empty((n_documents,), np.float64)
-    before = np.empty((0, 2), dtype=np.float32) if last is None else last
-    inputs = log_prob, *map(on_card, (log_weights, 1.0 / heat, known, weights, before))
+    sizes, totals = zeros((log_prob.shape[1],), np.int32), empty((n_documents, 2), np.float64)
+    inputs = log_prob, log_weights, float(temperature), own, known, weights, before
     if n_documents:
         n_blocks = -(-n_documents * gather.LANES // gather.THREADS)
-        gather.share_out[n_blocks, gather.THREADS](*inputs, resp, places, log_evidence, moved)
-    evidence = log_evidence.copy_to_host()
-    evidence = weights @ np.where(np.isfinite(evidence), evidence, 0.0)
-    found = places.copy_to_host()[:, 0].astype(np.intp)
+        gather.share_out[n_blocks, gather.THREADS](*inputs, resp, places, sizes, totals)
     stats = family.summarize(card, Shares(resp, sample_weight, em.FLOOR))
-    total = column_sums(resp).copy_to_host()[0].astype(np.float64)
-    expectation = em.Expectation(stats, total, float(evidence))
-    sizes = np.bincount(found, minlength=log_prob.shape[1])
-    return places, em.Step(expectation, float(weights @ moved.copy_to_host()), sizes)
+    total = host_sums(resp).astype(np.float64)
+    evidence, moved = host_sums(totals).tolist()
+    return places, em.Step(em.Expectation(stats, total, evidence), moved, sizes.copy_to_host().astype(np.intp))

@@ -155,13 +155,14 @@ class Run(Generic[P]):
         began = time.perf_counter()
         try:
             stats = self.method.sweeps(chains, self.params, n_sweeps)
-            seconds = max(time.perf_counter() - began, 1e-9)
-            self.params = chains.documents.run_locally(self.method.update, stats, self.params)
+            params = chains.documents.run_locally(self.method.update, stats, self.params)
+            # Read last: a device may still be at work, and has all of the iteration to do by now.
+            log_likelihood = stats.log_joint / n_tokens
         except KeyboardInterrupt:
             (chains.topics, chains.number), chains.counted = whole, None
             raise
-        speed, log_likelihood = n_tokens * n_sweeps / seconds, stats.log_joint / n_tokens
-        entry = {"iteration": len(self.trace), "sweep": chains.number}
+        self.params, seconds = params, max(time.perf_counter() - began, 1e-9)
+        entry, speed = {"iteration": len(self.trace), "sweep": chains.number}, n_tokens * n_sweeps / seconds
         self.trace.add(**entry, log_likelihood=log_likelihood, tokens_per_second=speed)
 
     def standing(self) -> dict[str, Any]:

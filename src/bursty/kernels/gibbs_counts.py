@@ -12,7 +12,7 @@ together. A *cell* is a distinct word of a document.
 | first | index of the first token of each document | D + 1 |
 | cell_first | index of the first token of each cell | cells + 1 |
 | topics | the topic of each token | tokens |
-| starts, cells | index of the first cell of each word; the cells, word by word | W + 1; cells |
+| by_word | the cells word by word, see `order_by_word` | W + 1, W, cells, cells |
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bursty.kernels.compile import kernel
+from bursty.kernels.compile import inlined, kernel
 
 Array = np.ndarray[Any, Any]
 
@@ -34,6 +34,15 @@ class Documents(NamedTuple):
     counts: Array
     first: Array
     keys: Array
+
+
+class ByWord(NamedTuple):
+    """The cells word by word: where those of each word begin, where its larger ones do, first tokens, sizes."""
+
+    starts: Array
+    larger: Array
+    places: Array
+    sizes: Array
 
 
 @kernel
@@ -62,31 +71,61 @@ def add_by_cell(cell_first, topics, out, start, stop):
 
 
 @kernel
-def by_word(starts, cells, cell_first, topics, out, start, stop):
+def order_by_word(words, counts, n_words, places, sizes):
+    """The cells word by word, those of one token first: where those of each word begin, and where its larger ones do.
+
+    ``places`` and ``sizes`` receive the first token and the number of tokens of each cell. The fields of `ByWord`.
+    """
+    starts, larger = np.zeros(n_words + 1, dtype=np.int64), np.zeros(n_words, dtype=np.int64)
+    for cell in range(len(words)):
+        starts[words[cell] + 1] += 1
+        larger[words[cell]] += counts[cell] == 1
+    for word in range(n_words):
+        starts[word + 1] += starts[word]
+        larger[word] += starts[word]
+    next_single, next_larger, token = starts[:-1].copy(), larger.copy(), np.int64(0)
+    for cell in range(len(words)):
+        word = words[cell]
+        if counts[cell] == 1:
+            place = next_single[word]
+            next_single[word] += 1
+        else:
+            place = next_larger[word]
+            next_larger[word] += 1
+        places[place], sizes[place] = token, counts[cell]
+        token += counts[cell]
+    return starts, larger
+
+
+@kernel
+def by_word(by_word, topics, out, start, stop):
     """Number of tokens of each word and topic: W x K. Equivalent to ``np.add.at(out, (word of token, topics), 1)``."""
+    starts, larger, places, sizes = by_word
     for word in range(start, stop):
         row = out[word]
         row[:] = 0
-        for i in range(starts[word], starts[word + 1]):
-            # Unsigned, so that compiled code need not check indices for a sign.
-            for token in range(np.uint64(cell_first[cells[i]]), np.uint64(cell_first[cells[i] + 1])):
+        # Unsigned, so that compiled code need not check indices for a sign.
+        for i in range(np.uint64(starts[word]), np.uint64(larger[word])):
+            row[topics[np.uint64(places[i])]] += 1
+        for i in range(np.uint64(larger[word]), np.uint64(starts[word + 1])):
+            for token in range(np.uint64(places[i]), np.uint64(places[i] + sizes[i])):
                 row[topics[token]] += 1
 
 
 @kernel
-def tally_parts(starts, cells, cell_first, topics, n_topics, first, codes, weights, sizes, start, stop):
+def tally_parts(by_word, topics, n_topics, first, codes, weights, n_levels, start, stop):
     """For each word, the levels (k, v) and the number of documents with exactly v tokens of the word in topic k.
 
-    Levels are numbers ``k << 32 | v``, sorted; those of a word begin at ``first``, and their number is in ``sizes``.
+    Levels are numbers ``k << 32 | v``, sorted; those of a word begin at ``first``, and their number is in ``n_levels``.
     """
+    starts, larger, places, sizes = by_word
     n_w, ones = np.zeros(n_topics, dtype=np.int64), np.zeros(n_topics)
     for word in range(start, stop):
         begin = end = first[word]
-        for i in range(starts[word], starts[word + 1]):
-            token, stop_token = cell_first[cells[i]], cell_first[cells[i] + 1]
-            if stop_token == token + 1:
-                end = _add_one(np.int64(topics[token]), ones, codes, end)
-                continue
+        for i in range(np.uint64(starts[word]), np.uint64(larger[word])):
+            end = _add_one(np.int64(topics[np.uint64(places[i])]), ones, codes, end)
+        for i in range(larger[word], starts[word + 1]):
+            token, stop_token = places[i], places[i] + sizes[i]
             for place in range(token, stop_token):
                 n_w[topics[place]] += 1
             for place in range(token, stop_token):
@@ -98,16 +137,26 @@ def tally_parts(starts, cells, cell_first, topics, n_topics, first, codes, weigh
                     end += 1
                 n_w[k] = 0
         codes[begin:end].sort()
-        sizes[word] = _fold(codes, weights, ones, begin, end)
+        n_levels[word] = _fold(codes, weights, ones, begin, end)
 
 
 @kernel
+def list_levels(first, codes, weights, n_topics, out_first, items, values, out, start, stop):
+    """The levels of `tally_parts` without gaps: items ``word * n_topics + k``, values and weights."""
+    for word in range(start, stop):
+        begin = first[word] - out_first[word]
+        for place in range(out_first[word], out_first[word + 1]):
+            code = codes[begin + place]
+            items[place], values[place] = word * n_topics + (code >> 32), code & 0xFFFFFFFF
+            out[place, 0] = weights[begin + place]
+
+
+@inlined
 def _add_one(k, ones, codes, end):
     """Count a document with one token in the topic, whose level is listed once; returns the end of the list."""
+    codes[end] = (k << 32) | 1
+    end += ones[k] == 0.0
     ones[k] += 1.0
-    if ones[k] == 1.0:
-        codes[end] = (k << 32) | 1
-        end += 1
     return end
 
 

@@ -16,8 +16,10 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-# Below this many inner steps a thread costs more than it saves.
+# Below this many inner steps threads cost more than they save; a thread receives at least an eighth of it.
 MIN_WORK = 100_000
+# Ranges per thread if there is enough work: threads that are done early take over ranges of slower ones.
+_SHARES = 4
 # Number of elements that easily fit into the cache of a core.
 BLOCK = 32_768
 
@@ -56,15 +58,23 @@ def run(kernel: Callable[..., Any], cost: Array, *args: Any) -> None:
     """
     n_items, n_threads = len(cost) - 1, _n_threads.get()
     work = int(cost[-1] - cost[0])
-    if n_threads == 1 or work < MIN_WORK:
+    n_threads = min(n_threads, work // max(1, MIN_WORK // 8))
+    if n_threads <= 1 or work < MIN_WORK:
         kernel(*args, 0, n_items)
         return
-    goals = cost[0] + work * np.arange(1, n_threads) / n_threads
+    n_ranges = n_threads * max(1, min(_SHARES, work // (n_threads * MIN_WORK)))
+    goals = cost[0] + work * np.arange(1, n_ranges) / n_ranges
     bounds = [0, *np.searchsorted(cost, goals).tolist(), n_items]
-    (first, *others) = [bound for bound in pairwise(bounds) if bound[1] > bound[0]]
-    futures = [_pool(os.getpid()).submit(kernel, *args, *bound) for bound in others]
+    ranges = [bound for bound in pairwise(bounds) if bound[1] > bound[0]]
+    left = iter(ranges)
+
+    def work_off() -> None:
+        for bound in left:
+            kernel(*args, *bound)
+
+    futures = [_pool(os.getpid()).submit(work_off) for _ in range(min(n_threads, len(ranges)) - 1)]
     try:
-        kernel(*args, *first)  # this thread is already awake
+        work_off()  # this thread is already awake
     finally:
         wait(futures)
     for future in futures:

@@ -53,10 +53,10 @@ class Tokens:
         threads.run(random.document_keys, chunk.indptr, chunk.indptr, chunk.indices, chunk.values, keys)
         return cls(chunk, keys)
 
-    @cached_property
+    @property
     def first(self) -> Array:
         """Index of the first token of each document."""
-        return np.append(0, np.cumsum(self.chunk.lengths, dtype=np.int64))
+        return self.chunk.token_first
 
     @property
     def documents(self) -> gibbs_counts.Documents:
@@ -76,26 +76,24 @@ class Tokens:
 
     def word_topics(self, topics: Array, n_topics: int, dtype: Any = np.int64) -> Array:
         """Number of tokens of each word and topic: W x K."""
-        starts, cells = self.chunk.cells_by_word
+        by_word = self.chunk.tokens_by_word
         out = np.empty((self.chunk.n_words, n_topics), dtype=dtype)
-        threads.run(gibbs_counts.by_word, starts, starts, cells, self.cell_first, topics, out)
+        threads.run(gibbs_counts.by_word, by_word.starts, by_word, topics, out)
         return out
 
     def word_levels(self, topics: Array, n_topics: int) -> Levels:
         """Number of documents with exactly v tokens of word w in topic k: levels (w * n_topics + k, v), one column."""
-        starts, cells = self.chunk.cells_by_word
+        by_word, first = self.chunk.tokens_by_word, self.chunk.word_first
         # A word has at most as many levels as tokens.
-        tokens = np.bincount(self.chunk.indices, weights=self.chunk.values, minlength=self.chunk.n_words)
-        first = np.append(0, np.cumsum(tokens, dtype=np.int64))
         codes, weights = np.empty(first[-1], dtype=np.int64), np.empty(first[-1])
         sizes = np.empty(self.chunk.n_words, dtype=np.int64)
-        args = starts, cells, self.cell_first, topics, n_topics, first, codes, weights, sizes
-        threads.run(gibbs_counts.tally_parts, starts, *args)
-        words = np.repeat(np.arange(self.chunk.n_words), sizes)
-        own = np.arange(len(words)) + (first[:-1] - (np.cumsum(sizes) - sizes))[words]
-        items, values = words * n_topics + (codes[own] >> 32), codes[own] & 0xFFFFFFFF
-        n_items = self.chunk.n_words * n_topics
-        return Levels(items.astype(np.int32), values.astype(np.int32), weights[own][:, None], n_items)
+        threads.run(gibbs_counts.tally_parts, first, by_word, topics, n_topics, first, codes, weights, sizes)
+        out_first = np.append(0, np.cumsum(sizes))
+        items, values = np.empty((2, out_first[-1]), dtype=np.int32)
+        out = np.empty((len(items), 1))
+        args = first, codes, weights, n_topics, out_first, items, values, out
+        threads.run(gibbs_counts.list_levels, out_first, *args)
+        return Levels(items, values, out, self.chunk.n_words * n_topics)
 
 
 @dataclass(frozen=True)

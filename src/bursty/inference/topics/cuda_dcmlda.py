@@ -7,15 +7,15 @@ bits, and need not be sorted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
 from bursty.engines import Levels
-from bursty.engines.card import column_sums, copied, empty, host_sums, launch, on_card, zeros
+from bursty.engines.card import column_sums, copied, empty, launch, on_card, zeros
 from bursty.engines.cuda import TALL, CudaChunk, fetch
 from bursty.inference.cuda_mcem import count_topics
 from bursty.inference.topics import cuda_maximise, cuda_sweeps, dcmlda
@@ -33,10 +33,10 @@ _FEW = 16
 
 
 class CardHyperparameters:
-    """alpha here, beta and the background on the card; see `Hyperparameters`, which `fetch` gives."""
+    """alpha, beta and the background on the card; see `Hyperparameters`, which `fetch` gives."""
 
-    def __init__(self, alpha: Array, beta: Any, background: Any = None) -> None:
-        self.alpha, self.on_card, self.background = alpha, beta, background
+    def __init__(self, alpha: Any, beta: Any, background: Any = None) -> None:
+        self.alpha_on_card, self.on_card, self.background = on_card(alpha), on_card(beta), background
 
     @classmethod
     def of(cls, params: Any) -> CardHyperparameters:
@@ -44,7 +44,7 @@ class CardHyperparameters:
         if isinstance(params, cls):
             return params
         if "_on_card" not in params.__dict__:
-            params.__dict__["_on_card"] = cls(params.alpha, on_card(params.beta), params.background)
+            params.__dict__["_on_card"] = cls(params.alpha, params.beta, params.background)
         return params.__dict__["_on_card"]
 
     def fetch(self) -> Hyperparameters:
@@ -57,44 +57,53 @@ class CardHyperparameters:
         return column_sums(self.on_card)
 
     @cached_property
-    def totals(self) -> Array:
-        """s of each topic."""
-        return np.asarray(self.sums.copy_to_host()[0])
+    def alpha(self) -> Array:
+        """In this process."""
+        return np.asarray(self.alpha_on_card.copy_to_host())
 
     @cached_property
     def weights(self) -> cuda_sweeps.Weights:
         """What a sweep takes."""
-        n_topics = len(self.alpha)
-        table = empty((len(self.on_card), cuda_sweeps.n_columns(n_topics)), np.float32)
+        n_topics, n_columns = self.on_card.shape[1], cuda_sweeps.n_columns(self.on_card.shape[1])
+        table, rows = empty((len(self.on_card), n_columns), np.float32), empty((2, n_columns), np.float32)
         launch(maximise.to_table, table.size, self.on_card, table)
-        rows = cuda_sweeps.padded(self.alpha, 0.0), cuda_sweeps.padded(self.totals, 1.0)
+        launch(by_topic.to_rows, n_columns, self.alpha_on_card, self.sums, rows)
         # In single precision, as the kernels have them.
-        can_cut = bool(np.all(self.totals.astype(np.float32) > self.alpha.astype(np.float32)))
-        return cuda_sweeps.Weights(table, *rows, True, n_topics, can_cut)
+        can_cut = bool(np.all(np.less(*rows.copy_to_host())))
+        return cuda_sweeps.Weights(table, rows[0], rows[1], True, n_topics, can_cut)
 
 
 @dataclass(frozen=True)
 class CardStatistics:
-    """Words and mixtures on the card, and the rest of `DCMLDAStatistics`; ``scale`` is the weight of one document.
+    """`DCMLDAStatistics` of some sweeps over a chunk, on the card; ``scale`` is the weight of one document in each.
 
-    ``chunk`` is where they are from: it has what does not depend on topics.
+    The log-likelihood is computed there, too, and asked for when the card has more to do.
     """
 
     words: Any
     mixtures: Any
     chunk: CudaChunk
-    lengths: Levels
-    log_joint: float
+    log_likelihood: Callable[[], float]
     scale: float = 1.0
+    n_sweeps: int = 1
+
+    @cached_property
+    def log_joint(self) -> float:
+        """Waits for the card."""
+        return self.log_likelihood()
 
     @property
     def level_first(self) -> Any:
         """Index of the first level of each word."""
         return self.chunk.on_card.level_first
 
+    @property
+    def lengths(self) -> tuple[Any, float]:
+        """Number of documents by length, on the card, and the weight of each."""
+        return self.chunk.on_card.lengths, self.scale * self.n_sweeps
+
     def __mul__(self, factor: float) -> CardStatistics:
-        log_joint, scale = self.log_joint * factor, self.scale * factor
-        return CardStatistics(self.words, self.mixtures, self.chunk, self.lengths, log_joint, scale)
+        return replace(self, log_likelihood=lambda: factor * self.log_joint, scale=self.scale * factor)
 
     def __add__(self, other: Any) -> Any:
         if not isinstance(other, CardStatistics) or self.chunk is not other.chunk or self.scale != other.scale:
@@ -102,10 +111,8 @@ class CardStatistics:
         words, mixtures = empty(self.words.shape, np.int32), empty(self.mixtures.shape, np.int32)
         launch(sums.add_tables, words.size, self.words, other.words, words)
         launch(sums.add_tables, mixtures.size, self.mixtures, other.mixtures, mixtures)
-        weights = self.lengths.weights + other.lengths.weights
-        lengths = Levels(self.lengths.items, self.lengths.values, weights, 1)
-        log_joint = self.log_joint + other.log_joint
-        return CardStatistics(words, mixtures, self.chunk, lengths, log_joint, self.scale)
+        log_joint, n_sweeps = self.log_joint + other.log_joint, self.n_sweeps + other.n_sweeps
+        return CardStatistics(words, mixtures, self.chunk, lambda: log_joint, self.scale, n_sweeps)
 
     def __radd__(self, other: DCMLDAStatistics) -> DCMLDAStatistics:
         return other + self.fetch()
@@ -116,12 +123,9 @@ class CardStatistics:
         places = np.flatnonzero(table)
         topics, values = np.divmod(places, table.shape[1])
         mixtures = _levels(topics, values, self.scale * table.ravel()[places], len(table))
-        return DCMLDAStatistics(mixtures, self.scaled_lengths, self.log_joint, NO_LEVELS)
-
-    @property
-    def scaled_lengths(self) -> Levels:
-        """Documents by length, with their weight."""
-        return Levels(self.lengths.items, self.lengths.values, self.scale * self.lengths.weights, 1)
+        values, documents = self.lengths[0].copy_to_host().T
+        lengths = _levels(np.zeros_like(values), values, self.lengths[1] * documents, 1)
+        return DCMLDAStatistics(mixtures, lengths, self.log_joint, NO_LEVELS)
 
     def fetch(self) -> DCMLDAStatistics:
         """In this process, as sparse levels."""
@@ -150,7 +154,7 @@ def sweeps(
 ) -> tuple[Any, Any]:
     """`dcmlda.sweeps`: the last one counts."""
     tokens, own = chunk.on_card, CardHyperparameters.of(params)
-    n_topics, topics = len(own.alpha), copied(topics)
+    n_topics, topics = own.on_card.shape[1], copied(topics)
     shape, weights = Shape.of(n_topics, chunk), own.weights
     mixtures = zeros((n_topics, tokens.longest + 1), np.int32)
     words = zeros((max(1, tokens.n_levels), n_topics), np.int32)
@@ -159,37 +163,32 @@ def sweeps(
             cuda_sweeps.move_blocks(chunk, offset, topics, weights, seed, number)
         tallies = (mixtures, words) if number == numbers[-1] else None
         Sweep(chunk, offset, topics, weights, seed, number, tallies, shape).run()
-    lengths = _lengths(chunk)
-    log_joint = _log_mixtures(mixtures, lengths, own) + _log_words(words, chunk, own.on_card)
+    of_topics, of_words = _log_mixtures(mixtures, chunk, own), _log_words(words, chunk, own.on_card)
+
+    def log_joint() -> float:
+        return float(of_topics.copy_to_host().sum() + of_words.copy_to_host().sum())
+
     if not learn:
-        return topics, DCMLDAStatistics(NO_LEVELS, NO_LEVELS, log_joint, NO_LEVELS)
-    return topics, CardStatistics(words, mixtures, chunk, lengths, log_joint)
+        return topics, DCMLDAStatistics(NO_LEVELS, NO_LEVELS, log_joint(), NO_LEVELS)
+    return topics, CardStatistics(words, mixtures, chunk, log_joint)
 
 
-def _lengths(chunk: CudaChunk) -> Levels:
-    """Documents by length, found once."""
-    if "_length_levels" not in chunk.__dict__:
-        values, weights = np.unique(chunk.lengths[chunk.lengths > 0], return_counts=True)
-        chunk.__dict__["_length_levels"] = _levels(np.zeros_like(values), values, weights, 1)
-    return chunk.__dict__["_length_levels"]
-
-
-def _log_mixtures(mixtures: Any, lengths: Levels, params: CardHyperparameters) -> float:
+def _log_mixtures(mixtures: Any, chunk: CudaChunk, params: CardHyperparameters) -> Any:
     """Log-probability of the documents' topics, and what their numbers of tokens take off that of the words."""
-    out, whole = empty((len(mixtures),), np.float64), params.alpha.sum()
-    args = mixtures, on_card(params.alpha), params.sums, out
-    by_topic.log_mixtures[len(mixtures), rising.THREADS](*args)
-    of_lengths = gammaln(whole + lengths.values) - gammaln(whole)
-    return float(out.copy_to_host().sum() - lengths.weights[:, 0] @ of_lengths)
+    out = empty((len(mixtures) + 1,), np.float64)
+    args = mixtures, chunk.on_card.lengths, params.alpha_on_card, params.sums, out
+    by_topic.log_mixtures[len(out), rising.THREADS](*args)
+    return out
 
 
-def _log_words(words: Any, chunk: CudaChunk, beta: Any) -> float:
+def _log_words(words: Any, chunk: CudaChunk, beta: Any) -> Any:
+    """Log-probability of the words of each topic."""
     out, tokens = empty(beta.shape, np.float64), chunk.on_card
     launch(maximise.log_words, out.size, words, tokens.level_first, TALL, beta, out)
     if len(tokens.tall):
         n_blocks = len(tokens.tall) * beta.shape[1]
         tall.log_words[n_blocks, rising.THREADS](tokens.tall, words, tokens.level_first, beta, out)
-    return float(host_sums(out).sum())
+    return column_sums(out)
 
 
 def update(method: Method, stats: Any, params: Any) -> Any:
@@ -198,7 +197,8 @@ def update(method: Method, stats: Any, params: Any) -> Any:
         return method.update(stats, fetch(params))
     last = CardHyperparameters.of(params)
     beta, background = cuda_maximise.step_beta(stats, last.on_card, last.sums)
-    return CardHyperparameters(cuda_maximise.learn_alpha(stats, last.alpha), beta, background)
+    alpha = cuda_maximise.learn_alpha(stats, last.alpha_on_card, last.sums)
+    return CardHyperparameters(alpha, beta, background)
 
 
 def begin_statistics(chunk: CudaChunk, offset: int, topics: Any, n_topics: int) -> CardStatistics:
@@ -214,7 +214,7 @@ def begin_statistics(chunk: CudaChunk, offset: int, topics: Any, n_topics: int) 
         cells = np.stack([begin[large], begin[large + 1], chunk.indices[large]], axis=1).astype(np.int64)
         shape = len(large), rising.THREADS, 0, 4 * n_topics
         gibbs.count_large[shape](on_card(cells), topics, tokens.level_first, words)
-    return CardStatistics(words, mixtures, chunk, _lengths(chunk), 0.0)
+    return CardStatistics(words, mixtures, chunk, lambda: 0.0)
 
 
 def learn_beta(stats: Any, last: Any, *, exact: bool = False) -> Any:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from bursty.engines import Levels
 from bursty.engines.card import column_sums, copied, empty, host_sums, launch, on_card, zeros
 from bursty.engines.cuda import TALL
 from bursty.families.solve import S_MAX, S_MIN, solve_urns
@@ -21,8 +20,8 @@ from bursty.kernels.cuda import topics as by_topic
 
 Array = np.ndarray[Any, Any]
 
-# Steps to the maximum of alpha.
-_MAX_STEPS = 100
+# Steps to the maximum of alpha, and the change of log lambda that ends them.
+_MAX_STEPS, _NEAR = 5, 1e-6
 
 
 class CardUrns:
@@ -134,49 +133,15 @@ def _spread(stats: Any, beta: Any, last: Any) -> tuple[Any, Any]:
     return beta, background
 
 
-class MixtureUrns:
-    """The equations of alpha, whose words are the topics of one component, as `families.solve.Equations`."""
-
-    def __init__(self, stats: Any) -> None:
-        self.stats, n_topics = stats, len(stats.mixtures)
-        sizes = _sum_sizes(stats, zeros((1, n_topics), np.float64)).copy_to_host()
-        self.types, self.tokens = sizes[:, by_topic.DOCUMENTS], sizes[:, by_topic.TOKENS]
-        self.totals = np.array([self.types.sum()])
-
-    def sums(self, start: Array) -> Array:
-        """Of what to start from."""
-        return start.sum(axis=0)
-
-    def start(self, scale: Array, alpha: Array | None) -> None:
-        """Where to start from."""
-        begin = self.types * scale[0] if alpha is None else alpha[:, 0]
-        self._alpha, self._slope = on_card(np.maximum(begin, 1e-300)), on_card(np.zeros_like(begin))
-        self._types = on_card(self.types)
-
-    def solve(self, lambdas: Array, n_steps: int) -> tuple[Array, Array]:
-        """Sum of alpha and of ``-1 / g'`` over the topics."""
-        self._lambda = float(lambdas[0])
-        if self._lambda > 0:
-            args = self.stats.mixtures, self.stats.scale, self._types, self._lambda, n_steps, self._alpha, self._slope
-            by_topic.solve_alpha[len(self.types), rising.THREADS](*args)
-        self.alphas, self.slopes = self._alpha.copy_to_host(), self._slope.copy_to_host()
-        known = self.types > 0
-        return np.array([self.alphas[known].sum()]), np.array([self.slopes[known].sum()])
-
-    def alpha(self, lambdas: Array) -> Array:
-        """The solutions, K x 1: those of the last solve, moved along their slopes to this lambda."""
-        moved = self.alphas - self.slopes * (lambdas[0] - self._lambda)
-        return np.where(self.types > 0, np.maximum(moved, self.types / lambdas[0]), 0.0)[:, None]
-
-    def set_limits(self, alpha: Array, no_repeat: Array, one_word: Array) -> None:
-        """Where the sum has no finite maximum."""
-        for at_limit, weights, s in ((no_repeat, self.tokens, S_MAX), (one_word, self.types, S_MIN)):
-            if at_limit[0] and weights.sum() > 0:
-                alpha[:, 0] = s * weights / weights.sum()
-
-
-def learn_alpha(stats: Any, start: Array) -> Array:
-    """`topics.base.learn_alpha`; the fewer steps, the nearer the start."""
-    lengths: Levels = stats.scaled_lengths
-    alpha = solve_urns(MixtureUrns(stats), lengths, start[:, None], n_steps=_MAX_STEPS)[:, 0]
-    return np.maximum(alpha, FLOOR * alpha.mean())
+def learn_alpha(stats: Any, start: Any, s: Any) -> Any:
+    """`topics.base.learn_alpha` on the card, from ``start``; s is anything positive."""
+    n_topics, one, each = len(start), (1, rising.THREADS), (len(start), rising.THREADS)
+    sums, alpha, slope = _sum_sizes(stats, s), copied(start), zeros((n_topics,), np.float64)
+    search, result = empty((5,), np.float64), empty((n_topics,), np.float64)
+    by_topic.begin_alpha[one](*stats.lengths, sums, alpha, search)
+    # A search that has ended costs next to nothing, and one that has not goes on in the next iteration.
+    for _ in range(_MAX_STEPS):
+        by_topic.solve_alpha[each](stats.mixtures, stats.scale, sums, search, _MAX_STEPS, alpha, slope)
+        by_topic.step_alpha[one](*stats.lengths, sums, alpha, slope, S_MIN, S_MAX, _NEAR, search)
+    by_topic.finish_alpha[one](sums, alpha, slope, S_MIN, S_MAX, FLOOR, search, result)
+    return result

@@ -11,76 +11,73 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+from typing import Any
 
 from numba import cuda, float32, float64, int32
 
 from bursty.kernels.cuda import lanes as warp
 from bursty.kernels.cuda.lanes import SIMULATED
+from bursty.kernels.cuda.rising import log_rising
 
 place, meet, read = warp.place, warp.meet, warp.read
 #: Lanes of a warp, and threads of a block.
 LANES = 2 if SIMULATED else 32
 THREADS = 2 if SIMULATED else 128
 _DEPTH = LANES.bit_length() - 1
+# Lanes for each row by the maximum number of columns, and columns for each lane.
+_SHAPES, _SLOTS = (((4, 1),), 2) if SIMULATED else (((4, 4), (32, 8), (64, 16)), 4)
 
 
-@cuda.jit(cache=True)
-def sum_rows(begins, ends, indices, values, table, out):
-    """``out[i] = table[indices[begins[i]:ends[i]]].sum(axis=0)``; weighted by values, where there are any."""
-    piece = cuda.blockIdx.x * (cuda.blockDim.x // LANES) + cuda.threadIdx.x // LANES
-    if piece < begins.shape[0]:
-        lane, home = int32(cuda.threadIdx.x % LANES), int32(place() - cuda.threadIdx.x % LANES)
-        begin, end, n_columns = begins[piece], ends[piece], table.shape[1]
-        is_weighted = values.shape[0] > 0
-        for block in range(0, n_columns if n_columns <= LANES or is_weighted else 0, LANES):
-            k = min(block + lane, n_columns - 1)
-            a, b, c, d = 0.0, 0.0, 0.0, 0.0
-            for base in range(begin, end, LANES):
-                index, weight = int32(0), float32(0.0)
-                if base + lane < end:
-                    index, weight = int32(indices[base + lane]), float32(1.0)
-                    if is_weighted:
-                        weight = float32(values[base + lane])
-                # Indices past the end have weight zero, so that four numbers are on their way at any time.
-                j = int32(0)
-                while j < LANES and base + j < end:
-                    if LANES >= 4 and not is_weighted and base + j + 4 <= end:
-                        a += table[read(index, home + j), k]
-                        b += table[read(index, home + j + 1), k]
-                        c += table[read(index, home + j + 2), k]
-                        d += table[read(index, home + j + 3), k]
-                        j += int32(4)
-                    else:
-                        a += read(weight, home + j) * table[read(index, home + j), k]
-                        j += int32(1)
-            if block + lane < n_columns:
-                out[piece, block + lane] = (a + b) + (c + d)
-        # With many columns, four of them are on their way.
-        for block in range(0, 0 if n_columns <= LANES or is_weighted else n_columns, 4 * LANES):
-            k = block + lane
-            a, b, c, d = 0.0, 0.0, 0.0, 0.0
-            for base in range(begin, end, LANES):
-                index = int32(0)
-                if base + lane < end:
-                    index = int32(indices[base + lane])
-                for j in range(min(LANES, end - base)):
-                    row = read(index, home + j)
-                    if k < n_columns:
-                        a += table[row, k]
-                    if k + LANES < n_columns:
-                        b += table[row, k + LANES]
-                    if k + 2 * LANES < n_columns:
-                        c += table[row, k + 2 * LANES]
-                    if k + 3 * LANES < n_columns:
-                        d += table[row, k + 3 * LANES]
-            if k < n_columns:
-                out[piece, k] = a
-            if k + LANES < n_columns:
-                out[piece, k + LANES] = b
-            if k + 2 * LANES < n_columns:
-                out[piece, k + 2 * LANES] = c
-            if k + 3 * LANES < n_columns:
-                out[piece, k + 3 * LANES] = d
+def sum_kernel(n_columns: int, is_weighted: bool) -> Any:
+    """`_sum_kernel` of the shape for this number of columns."""
+    lanes = next((lanes for most, lanes in _SHAPES if n_columns <= most), LANES)
+    return _sum_kernel(lanes, min(_SLOTS, -(-n_columns // lanes)), is_weighted)
+
+
+@lru_cache
+def _sum_kernel(n_lanes: int, n_slots: int, is_weighted: bool) -> Any:
+    """Sums of rows, of which a warp reads several at once: T = ``n_lanes`` for each, with S = ``n_slots`` columns each.
+
+    ``out[i] = table[indices[begins[i]:ends[i]]].sum(axis=0)``, weighted by values if ``is_weighted``.
+    """
+    T, S, ROWS, WEIGHTED = n_lanes, n_slots, LANES // n_lanes, is_weighted
+    DEPTH = ROWS.bit_length() - 1
+
+    @cuda.jit(cache=True)
+    def sum_rows(begins, ends, indices, values, table, out):
+        piece = cuda.blockIdx.x * (cuda.blockDim.x // LANES) + cuda.threadIdx.x // LANES
+        if piece < begins.shape[0]:
+            lane, home = int32(cuda.threadIdx.x % LANES), int32(place() - cuda.threadIdx.x % LANES)
+            row, begin, end, last = lane // T, begins[piece], ends[piece], table.shape[1] - 1
+            totals = cuda.local.array(S, float64)
+            for column in range(lane % T, table.shape[1] + lane % T, T * S):
+                for i in range(S):
+                    totals[i] = 0.0
+                for base in range(begin, end, LANES):
+                    index, weight = int32(0), float64(0.0)
+                    if base + lane < end:
+                        index, weight = int32(indices[base + lane]), float64(1.0)
+                        if WEIGHTED:
+                            weight = float64(values[base + lane])
+                    if base + LANES <= end and not WEIGHTED:
+                        for j in range(T):
+                            own = read(index, home + j * ROWS + row)
+                            for i in range(S):
+                                totals[i] += table[own, min(column + T * i, last)]
+                    else:  # indices past the end have weight zero
+                        for j in range(min(T, (end - base + ROWS - 1) // ROWS)):
+                            own, factor = read(index, home + j * ROWS + row), read(weight, home + j * ROWS + row)
+                            for i in range(S):
+                                if factor != 0.0:
+                                    totals[i] += factor * table[own, min(column + T * i, last)]
+                for i in range(S):
+                    for depth in range(DEPTH):
+                        totals[i] += read(totals[i], home + (lane ^ (T << depth)))
+                    if row == 0 and column + T * i <= last:
+                        out[piece, column + T * i] = totals[i]
+
+    return sum_rows
 
 
 @cuda.jit(cache=True)
@@ -123,16 +120,17 @@ def across(value, is_sum, home, lane):
 
 
 @cuda.jit(cache=True)
-def share_out(log_prob, log_weights, inverse_temperatures, labels, weights, last, resp, places, log_evidence, moved):
+def share_out(log_prob, log_weights, temperature, own, labels, weights, last, resp, places, sizes, sums):
     """`bursty.kernels.posterior.posterior` and what `inference.em.expect` makes of it, for each document.
 
-    ``resp`` are times the weights of documents. ``labels`` of 0 or more are given. ``places`` are the component and its
-    responsibility; ``moved`` compares with ``last``, which may have no rows.
+    ``own`` are temperatures of documents, and ``resp`` are times their weights. ``labels`` of 0 or more are given.
+    ``places`` are the component and its responsibility, and ``sizes`` the number of documents of each component.
+    ``sums`` get the weighted log-evidence, and the change from ``last``, which may have no rows.
     """
     row = cuda.blockIdx.x * (cuda.blockDim.x // LANES) + cuda.threadIdx.x // LANES
     if row < log_prob.shape[0]:
         lane, home = int32(cuda.threadIdx.x % LANES), int32(place() - cuda.threadIdx.x % LANES)
-        n_components, inverse, label = log_prob.shape[1], inverse_temperatures[row], labels[row]
+        n_components, inverse, label = log_prob.shape[1], 1.0 / (temperature * own[row]), labels[row]
         most = float64(-math.inf)
         for k in range(lane, n_components, LANES):
             most = max(most, log_prob[row, k] * inverse + log_weights[k])
@@ -161,5 +159,24 @@ def share_out(log_prob, log_weights, inverse_temperatures, labels, weights, last
             evidence = most + math.log(total)
             if label >= 0:
                 evidence = log_prob[row, label] * inverse + log_weights[label]
-            log_evidence[row] = evidence
-            moved[row] = 1.0 if last.shape[0] == 0 else abs(before - last[row, 1])
+            sums[row, 0] = weights[row] * evidence if math.isfinite(evidence) else 0.0
+            sums[row, 1] = weights[row] * (1.0 if last.shape[0] == 0 else abs(before - last[row, 1]))
+            cuda.atomic.add(sizes, int(-first), 1)
+
+
+@cuda.jit(cache=True)
+def take_logs(values, out):
+    """Logarithms in single precision."""
+    pair = cuda.grid(1)
+    if pair < out.size:
+        row, k = pair // out.shape[1], pair % out.shape[1]
+        out[row, k] = math.log(float32(values[row, k])) if values[row, k] > 0.0 else -math.inf
+
+
+@cuda.jit(cache=True)
+def log_rising_table(items, values, weights, more, out):
+    """`bursty.kernels.polya.log_rising_table` of ``weights + more``, whose row each level has in ``items``."""
+    pair = cuda.grid(1)
+    if pair < out.size:
+        level, k = pair // out.shape[1], pair % out.shape[1]
+        out[level, k] = log_rising(weights[items[level], k] + more, values[level])
