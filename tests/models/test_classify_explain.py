@@ -20,7 +20,7 @@ Y = np.array(["cats"] * 3 + ["dogs"] * 3 + ["fish"] * 2)
 @pytest.mark.parametrize("top", [1, 10])
 def test_parts_add_up(family, complement, smoothing, top):
     model = BayesClassifier(family, complement=complement, smoothing=smoothing).fit(X, Y)
-    proba = model.predict_log_proba(X)
+    proba = model.predict_joint_log_proba(X)
     for row, why in enumerate(model.explain(X, top=top)):
         order = np.argsort(-proba[row])
         assert why.label == model.classes_[order[0]]

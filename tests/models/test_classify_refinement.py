@@ -17,6 +17,7 @@ from bursty.models.classify.refinement import (
     features,
     fit_linear,
     fit_powers,
+    fit_stray_share,
     penalised_loss,
     word_weights,
 )
@@ -96,7 +97,28 @@ def test_probabilities_are_the_product_of_both(documents, fitted):
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     linear = rows / np.where(norms > 0, norms, 1.0) @ refined.coefficients + refined.intercepts
     product = np.exp(u * plain.predict_log_proba(X) + v * linear)
-    np.testing.assert_allclose(fitted.predict_proba(X), product / product.sum(axis=1, keepdims=True), atol=1e-12)
+    product /= product.sum(axis=1, keepdims=True)
+    share = refined.stray_share
+    assert 0 < share < 0.1
+    np.testing.assert_allclose(fitted.predict_proba(X), (1 - share) * product + share / 3, atol=1e-12)
+
+
+def test_share_of_strays_is_found():
+    rng = np.random.default_rng(0)
+    logits = 8.0 * np.eye(3)[rng.integers(0, 3, size=4000)] + rng.normal(size=(4000, 3))
+    codes, ones = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1), np.ones(4000)  # drawn from the soft-max
+    assert fit_stray_share(logits, codes, ones) < 0.005
+    codes = np.where(rng.random(4000) < 0.1, rng.integers(0, 3, size=4000), codes)
+    assert fit_stray_share(logits, codes, ones) == pytest.approx(0.1, abs=0.02)
+    # A document that counts twice is two documents.
+    twice = np.concatenate([logits, logits]), np.concatenate([codes, codes]), np.ones(8000)
+    assert fit_stray_share(logits, codes, 2 * ones) == pytest.approx(fit_stray_share(*twice))
+
+
+def test_an_empty_document_gets_the_prior(documents, fitted):
+    X, _ = documents
+    nothing = sp.csr_array((1, X.shape[1]), dtype=np.int64)
+    np.testing.assert_allclose(fitted.predict_proba(nothing)[0], np.exp(fitted.class_log_prior_), rtol=1e-12)
 
 
 def test_explanations_add_up(documents, fitted):

@@ -10,7 +10,7 @@
 | `smoothing` | a constant, or a pull towards the corpus |
 | `heldout` | what is learned from documents held out |
 | `calibration`, `priors` | how sure to be |
-| `refinement` | a linear model of the words that tell the classes apart, beside the urns |
+| `refinement` | a linear model of discriminative words, beside the urns |
 | `evidence`, `scoring` | what the words of a few documents at a time say, and the scores this makes |
 | `transforms`, `presets` | the heuristics and the names of the papers |
 | `explain` | why a document goes to its class |

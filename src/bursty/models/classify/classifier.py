@@ -76,12 +76,12 @@ def _check_groups(model: BayesClassifier, sizes: dict[str, int]) -> None:
     check=_check_groups,
 )
 class BayesClassifier(ClassifierMixin, ClassPrediction):
-    """Bayes' rule with a multinomial, DCM or EDCM per class.
+    r"""Bayes' rule with a multinomial, DCM or EDCM per class.
 
     Without parameters everything is learned: classes are pulled towards the corpus by an amount that is best for
-    documents held out, probabilities are calibrated on these, and a linear model of the words that tell the classes
-    apart goes with them. With a number for ``smoothing`` it is the
-    classifier of the papers, with no learning besides the family's own.
+    documents held out, probabilities are calibrated on these, and a linear model of discriminative words
+    is combined with them. With a number for ``smoothing`` it is the classifier of the papers, which learns nothing
+    besides the parameters of its family.
 
     Parameters
     ----------
@@ -142,6 +142,18 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
     class_names_ : ndarray of str
         Names of the classes: those of the corpus where it has them, else the classes themselves.
     n_features_in_, feature_names_in_ : as in scikit-learn
+
+    See Also
+    --------
+    Mixture : Groups without labels, or with some.
+    bursty.plot.reliability : Whether its probabilities can be trusted.
+    bursty.metrics.break_even : For documents of several classes.
+
+    Notes
+    -----
+    By Bayes' rule, with a temperature T and an exponent of the class frequencies that are learned,
+
+    .. math:: p(k \mid x) \propto \pi_k^{\rho} \; p(x \mid \alpha_k)^{1 / T(x)}
 
     Examples
     --------

@@ -7,9 +7,10 @@ with count x in the score of class k, the difference to another class j is
     sum_w [f_k(w, 1) - f_j(w, 1)]  +  sum_w [f_k(w, x) - f_k(w, 1) - f_j(w, x) + f_j(w, 1)]  +  rest
 
 first occurrences, repeats, and what depends on no word: class priors and document length. Everything is divided by the
-document's temperature, so that the sum is the log odds of the two classes. The multinomial pays for repeats as for
-the first; the EDCM pays nothing. A refined classifier (`bursty.models.classify.refinement`) adds what its linear model
-says of each word: sqrt(x) times what the first occurrence says.
+document's temperature, so that the sum is the log odds of the two classes in `predict_joint_log_proba`. The
+multinomial pays for repeats as for the first; the EDCM pays nothing. A refined classifier
+(`bursty.models.classify.refinement`) adds what its linear model says of each word: sqrt(x) times what the first
+occurrence says.
 """
 
 from __future__ import annotations

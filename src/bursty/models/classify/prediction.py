@@ -59,31 +59,39 @@ class ClassPrediction(CountEstimator):
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class: documents x classes."""
-        logits = self.predict_joint_log_proba(X)
-        return expit(logits) if self._layout.multilabel else np.exp(_normalised(logits))
+        return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Log-probability of each class: documents x classes."""
-        logits = self.predict_joint_log_proba(X)
-        return log_expit(logits) if self._layout.multilabel else _normalised(logits)
+        logits, refined = self._logits(X)
+        if self._layout.multilabel:
+            return log_expit(logits)
+        refinement, log_proba = self._refinement, _normalised(logits)
+        if refinement is not None:
+            log_proba[refined] = refinement.allow_for_strays(log_proba[refined])
+        return log_proba
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """``log p(k) + score_k(x) / T(x)``, refined where the classifier is: documents x classes.
 
         Not refined, not calibrated (T = 1) and not complement, this is log p(x, k) of one sequence of words. Where a
-        document may have several classes it is the log odds of each.
+        document may have several classes it is the log odds of each. `predict_proba` of a refined classifier also
+        allows for labels that no word explains (``refinement_.stray_share``); this does not.
         """
+        return self._logits(X)[0]
+
+    def _logits(self, X: Any) -> tuple[Array, Array]:
+        """What `predict_joint_log_proba` returns, and which documents the linear model has a say in."""
         check_is_fitted(self, "parameters_")
         documents = self._place(X)
         scores, heat = self._scores(documents)
         scores /= heat[:, None]
         scores += priors.to_offset(self.class_log_prior_, self._layout)
         refinement = self._refinement
-        return (
-            scores
-            if refinement is None
-            else refinement.combine(scores, documents.collect(_linear, refinement=refinement))
-        )
+        if refinement is None:
+            return scores, np.zeros(len(scores), dtype=bool)
+        linear = documents.collect(_linear, refinement=refinement)
+        return refinement.combine(scores, linear), ~np.isnan(linear).any(axis=1)
 
     def scores(self, X: Any) -> Array:
         """What the documents say about each class, without priors, calibration and refinement: documents x classes.

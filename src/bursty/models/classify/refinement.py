@@ -1,4 +1,4 @@
-"""Bayes' rule refined: a linear model of the words that tell the classes apart, beside the urns.
+"""Bayes' rule refined: a linear model of discriminative words, beside the urns.
 
 Urns are fitted to each class alone, and what they say word by word is added up as if words were independent. A model
 that is fitted to tell the classes apart does better. This one is a multinomial logistic regression. What it sees of a
@@ -16,10 +16,17 @@ The refined model is the product of the two, each to a power that documents held
 At u = 1, v = 0 it is Bayes' rule. The powers minimise the log loss of documents that neither model was fitted to (their
 smoothing and temperature were chosen on the same ones), with a pull towards u = 0.2, v = 1.5 that is worth 30
 documents: few documents cannot say which of two models to believe, and those numbers were best on the collections that
-the default was chosen on. Held-out documents that are all classified
-correctly do not make the model certain: as in Platt's calibration, two more with a random class are thought of. Both
-models add up over words, and so does their product. The weights g come from all documents; they have no direction, so
-that those of a document held out do not tell its class.
+the default was chosen on. Held-out documents that are all classified correctly do not make the model certain: as in
+Platt's calibration, two more with a random class are thought of. Both models add up over words, and so does their
+product.
+
+Some documents have a wrong label, or none of the words that would tell their class, and the words do not say which:
+
+    p'(k | x) = (1 - e) p(k | x) + e / K
+
+The share e of such documents is the one that makes the held-out documents most probable, under a prior worth half a
+document. It bounds the loss of a single document, and changes no decision. The weights g come from all documents; they
+have no direction, so that those of a document held out do not tell its class.
 
 | symbol | name | shape |
 |---|---|---|
@@ -27,6 +34,7 @@ that those of a document held out do not tell its class.
 | B | ``coefficients`` | W x K |
 | b | ``intercepts`` | K |
 | u, v | ``powers`` | 2 |
+| e | ``stray_share`` | |
 """
 
 from __future__ import annotations
@@ -38,13 +46,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
+from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
 from bursty.engines import Chunk
 from bursty.kernels import threads
 from bursty.models.classify.heldout import Sample
 from bursty.models.classify.labels import Targets
-from bursty.storage.schema import floats, storable
+from bursty.storage.schema import floats, number, storable
 
 Array = np.ndarray[Any, Any]
 
@@ -60,6 +69,8 @@ MOST_COEFFICIENTS = 5_000_000
 ENOUGH_HELD_OUT = 1_000
 #: Number of documents of random class that are added to those held out.
 RANDOM_DOCUMENTS = 2.0
+#: Number of documents that the words say nothing about, before any is seen; and steps of EM for their share.
+STRAY_DOCUMENTS, STRAY_STEPS = 0.5, 50
 
 
 @storable(
@@ -68,6 +79,7 @@ RANDOM_DOCUMENTS = 2.0
     coefficients=floats("n_words", "C"),
     intercepts=floats("C"),
     powers=floats(2, low=0),
+    stray_share=number(low=0),
 )
 @dataclass(frozen=True)
 class Refinement:
@@ -80,12 +92,15 @@ class Refinement:
     intercepts : ndarray of shape (n_classes,)
     powers : ndarray of shape (2,)
         Of the urns' probabilities, and of the linear model's.
+    stray_share : float
+        Share of documents whose label has nothing to do with their words.
     """
 
     word_weights: Array
     coefficients: Array
     intercepts: Array
     powers: Array
+    stray_share: float = 0.0
 
     def linear(self, counts: sp.csr_array) -> Array:
         """Scores of the linear model: documents x classes; NaN for a document without a word of weight."""
@@ -100,6 +115,13 @@ class Refinement:
         What has no word of weight is for the urns alone: an empty document gets the prior.
         """
         return np.where(np.isnan(linear), logits, self.powers[0] * logits + self.powers[1] * linear)
+
+    def allow_for_strays(self, log_proba: Array) -> Array:
+        """Log-probabilities of the classes where some labels have nothing to do with the words."""
+        if self.stray_share == 0.0:
+            return log_proba
+        chance = np.log(self.stray_share / log_proba.shape[1])
+        return np.logaddexp(np.log1p(-self.stray_share) + log_proba, chance)
 
     def parts(self, counts: sp.csr_array) -> tuple[Array, Array]:
         """What the first occurrence and the repeats of each word of one document add to the refined logits."""
@@ -143,7 +165,7 @@ def features(counts: sp.csr_array, weights: Array) -> sp.csr_array:
 def refine(
     documents: Sample, folds: Sequence[Array], logits: Array, weights: Array, n_classes: int
 ) -> Refinement | None:
-    """Fit the linear model to some documents, and the powers to those held out of the urns.
+    """Fit the linear model to some documents, and the rest to those held out of the urns.
 
     Parameters
     ----------
@@ -177,10 +199,12 @@ def refine(
     # The solutions without a fold are close to that of all documents.
     best = fit_linear(rows, codes, documents.weights, n_classes, np.mean(solutions, axis=0))
     order = np.concatenate(held_out)
-    powers = fit_powers(logits[: len(order)], np.concatenate(linear), codes[order], documents.weights[order])
+    experts, truth, counted = (logits[: len(order)], np.concatenate(linear)), codes[order], documents.weights[order]
+    powers = fit_powers(*experts, truth, counted)
+    stray_share = fit_stray_share(powers[0] * experts[0] + powers[1] * experts[1], truth, counted)
     coefficients = np.zeros((len(weights), n_classes))
     coefficients[used] = best[1:]
-    return Refinement(weights, coefficients, best[0].copy(), powers)
+    return Refinement(weights, coefficients, best[0].copy(), powers, stray_share)
 
 
 def fit_linear(
@@ -227,6 +251,16 @@ def fit_powers(urns: Array, linear: Array, codes: Array, weights: Array) -> Arra
         return float(weights @ value + 0.5 * EXPECTED_WEIGHT * away @ away) / total, slope / total
 
     return minimize(objective, EXPECTED_POWERS, jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * 2).x
+
+
+def fit_stray_share(logits: Array, codes: Array, weights: Array) -> float:
+    """The share of documents that have their class by chance, by EM on documents held out."""
+    model = np.exp(logits[np.arange(len(codes)), codes] - logsumexp(logits, axis=1))
+    chance, share = 1.0 / logits.shape[1], 0.01
+    for _ in range(STRAY_STEPS):
+        stray = share * chance / np.maximum((1.0 - share) * model + share * chance, 1e-300)
+        share = (weights @ stray + STRAY_DOCUMENTS) / (weights.sum() + STRAY_DOCUMENTS)
+    return float(share)
 
 
 def _log_loss(logits: Array, codes: Array, noise: float = 0.0) -> tuple[Array, Array]:
