@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 Report = Callable[[str], None]
 
+#: Width of a bar.
+BAR = 20
 #: Seconds before the first line and between lines where there is no terminal.
 FIRST, EVERY = 10.0, 30.0
 
@@ -32,10 +34,13 @@ def progress(description: str, total: int | None, enabled: bool) -> Iterator[Rep
     times = (
         (TimeElapsedColumn(),) if total is None else (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     )
-    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[message]}"), *times
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    columns = TextColumn("{task.description}"), BarColumn(BAR), TextColumn("{task.fields[message]}"), *times
+    console = Console(stderr=True)
+    # Of a line that is too long, the message gives way, not the time that is left.
+    room = max(0, console.width - len(description) - BAR - len(" 0:00:00 left 0:00:00   "))
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(description, total=total, message="")
-        yield lambda message: bar.update(task, advance=1, message=message)
+        yield lambda message: bar.update(task, advance=1, message=message[:room])
 
 
 class _Lines:
@@ -43,18 +48,22 @@ class _Lines:
 
     def __init__(self, description: str, total: int) -> None:
         self._description, self._total, self._done = description, total, 0
-        self._began = time.monotonic()
-        self._next = self._began + FIRST
+        self._first = time.monotonic()
+        self._next = self._first + FIRST
 
     def __call__(self, message: str) -> None:
         self._done += 1
         now = time.monotonic()
+        if self._done == 1:  # which compiles kernels, and says nothing about the others
+            self._first = now
         if now < self._next or self._done >= self._total:
             return
         self._next = now + EVERY
-        left = (now - self._began) / self._done * (self._total - self._done)
         what = f" ({message})" if message else ""
-        text = f"{self._description}: {self._done:,} of {self._total:,}{what}, at most {spoken_time(left)} left"
+        text = f"{self._description}: {self._done:,} of {self._total:,}{what}"
+        if self._done > 1:
+            left = (now - self._first) / (self._done - 1) * (self._total - self._done)
+            text += f", at most {spoken_time(left)} left"
         print(text, file=sys.stderr, flush=True)
 
 

@@ -153,7 +153,7 @@ def test_pages_say_what_burstiness_means(pages):
 
 def test_topic_page_has_trends_over_time_and_labels(pages):
     reader = read(pages["topics"])
-    for title in ("Topics over year", "Topics by place", "Topics by label"):
+    for title in ("Topics over time (year)", "Topics by place", "Topics by label"):
         assert title in reader.text
     values = reader.data["charts"]["trend-0"]["data"]["values"]
     assert {value["when"] for value in values} == {str(year) for year in range(1900, 1930)}
@@ -172,8 +172,8 @@ def test_years_and_dates_with_gaps_are_times(corpus, topics, column, periods):
     texts = np.array([column[i % 4] or "" for i in range(120)], dtype=object)
     dated = Corpus(corpus.counts, corpus.vocabulary, metadata={"created": texts})
     page = read(report.render(topics, dated))
-    assert "Topics over created" in page.text
-    assert "30 documents without a time are not included" in page.text
+    assert "Topics over time (created)" in page.text
+    assert "Not included: 30 documents without a time." in page.text
     assert {value["when"] for value in page.data["charts"]["trend-0"]["data"]["values"]} == periods
 
 

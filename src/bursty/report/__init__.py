@@ -56,6 +56,11 @@ def render(model: Any, corpus: Any = None, run: Any = None, *, texts: bool = Tru
     -------
     str
 
+    See Also
+    --------
+    write : Into a file.
+    show : In a notebook.
+
     Examples
     --------
     >>> from bursty import Mixture, datasets, report
@@ -98,6 +103,11 @@ def write(path: str | Path, model: Any, corpus: Any = None, run: Any = None, *, 
     -------
     Path
 
+    See Also
+    --------
+    render : As a string.
+    show : In a notebook.
+
     Examples
     --------
     >>> import tempfile
@@ -122,6 +132,10 @@ def write(path: str | Path, model: Any, corpus: Any = None, run: Any = None, *, 
 @dataclass(frozen=True)
 class Page:
     """A report that a notebook shows in a frame of its own.
+
+    See Also
+    --------
+    show
 
     Examples
     --------
@@ -155,6 +169,10 @@ def show(model: Any, corpus: Any = None, run: Any = None, *, texts: bool = True,
     -------
     Page
         Shown if it is the value of a cell.
+
+    See Also
+    --------
+    write, Page
 
     Examples
     --------

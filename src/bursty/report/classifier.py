@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bursty.families import get_family
+from bursty.models.contrast import contrast
 from bursty.plot.calibration import reliability_bins
 from bursty.report import charts, documents, excerpts
 from bursty.report.charts import Chart
@@ -82,7 +83,7 @@ def classifier_content(source: Source) -> Content:
     kind = "complement " if model.complement else ""
     family = get_family(model.family).title
     refined = getattr(model, "refinement_", None) is not None
-    linear = " and a linear model of the words that tell the classes apart" if refined else ""
+    linear = " and a linear model of discriminative words" if refined else ""
     fitted = f"fitted on {model.class_count_.sum():,.0f} documents"
     content = Content(
         title=f"A classifier of {len(names)} classes",
@@ -135,7 +136,9 @@ def _judged(content: Content, source: Source, judged: Judged) -> list[str]:
         documents.code_column("Right", ["no", "yes"], judged.right.astype(int)),
     ]
     part = Source(source.model, source.corpus.select(judged.rows) if source.corpus is not None else None)
-    content.data["documents"] = documents.document_table(part, part.document_names(len(judged.rows)), columns)
+    content.data["documents"] = documents.document_table(
+        part, part.document_names(len(judged.rows)), columns, judged.predicted, judged.proba.max(axis=1)
+    )
     content.data["vocabulary"] = vocabulary(part)
     content.panels.append(DOCUMENTS)
     return ["confusion", "reliability"]
@@ -261,16 +264,15 @@ def _multilabel(content: Content, source: Source, names: list[str]) -> list[str]
 
 
 def _class_cards(source: Source, names: list[str]) -> list[dict[str, Any]] | None:
-    """Top words of each class: those more likely in it than in all classes together."""
+    """Top words of each class, by contrast with the other classes."""
     model = source.model
     table = np.asarray(model.parameters_.table, dtype=np.float64)
     if table.shape[1] != len(names) or not get_family(model.family).is_per_word:
         return None
     p = table / np.maximum(table.sum(axis=0), 1e-300)
-    weights = model.class_count_ / max(1e-300, float(model.class_count_.sum()))
-    q = p @ weights
-    sign = -1.0 if model.complement else 1.0
-    told = sign * p * (np.log(np.maximum(p, 1e-300)) - np.log(np.maximum(q, 1e-300))[:, None])
+    if model.complement:  # the tables are those of all other classes: their mean less each is like a class
+        p = np.maximum(p.sum(axis=1, keepdims=True) - (len(names) - 1) * p, 0.0)
+    told = contrast(p.T)[0].T
     total = float(model.class_count_.sum())
     return [
         {

@@ -28,7 +28,7 @@ MOST_LABELS = 24
 
 @dataclass(frozen=True)
 class Clusters:
-    """A clustering with clusters numbered from 0, largest first."""
+    """A clustering with clusters numbered from 0, largest first; the code of a document without words is -1."""
 
     source: Source
     names: Array
@@ -48,9 +48,13 @@ class Clusters:
                 f"the corpus has {len(corpus):,} documents, but {type(model).__name__} was fitted on {len(labels):,}: "
                 "give those"
             )
-        names, first = np.unique(labels, return_inverse=True)
+        codes, members = np.full(len(labels), -1), np.delete(np.arange(len(labels)), source.empty)
+        names, first = np.unique(labels[members], return_inverse=True)
         order = np.argsort(-np.bincount(first), kind="stable")
-        return cls(source, names[order], np.argsort(order)[first], confidence)
+        codes[members] = np.argsort(order)[first]
+        if confidence is not None:
+            confidence = np.where(codes < 0, np.nan, confidence)
+        return cls(source, names[order], codes, confidence)
 
     @property
     def n(self) -> int:
@@ -60,7 +64,7 @@ class Clusters:
     @cached_property
     def sizes(self) -> Array:
         """Number of documents per cluster."""
-        return np.bincount(self.codes, minlength=self.n)
+        return np.bincount(self.codes[self.codes >= 0], minlength=self.n)
 
     @cached_property
     def tokens(self) -> Array:
@@ -114,7 +118,8 @@ def cluster_content(source: Source) -> Content:
     sizes = [int(size) for size in clusters.sizes]
     content = Content(
         title=f"{clusters.n} cluster{'s' if clusters.n > 1 else ''} in {n_documents:,} documents",
-        lead=f"Found by {kind}{_components(source.model)}. {_how_alike(sizes)}{_empty(clusters)}",
+        lead=f"Found by {kind}{_components(source.model)}. {_how_alike(sizes)}{_empty(clusters)}"
+        f"{source.say_empty('cluster')}",
         tiles=_tiles(clusters),
         panels=[],
     )
@@ -146,7 +151,9 @@ def _add_documents(content: Content, clusters: Clusters) -> None:
         columns.append(documents.share_column("Certainty", clusters.confidence))
         columns += _runners_up(clusters)
     names = clusters.source.document_names(len(clusters.codes))
-    content.data["documents"] = documents.document_table(clusters.source, names, columns)
+    content.data["documents"] = documents.document_table(
+        clusters.source, names, columns, clusters.codes, clusters.confidence
+    )
 
 
 def _runners_up(clusters: Clusters) -> list[dict[str, Any]]:
@@ -157,6 +164,8 @@ def _runners_up(clusters: Clusters) -> list[dict[str, Any]]:
     seconds, probabilities = model.runners_up(clusters.source.corpus)
     place = {int(name): k for k, name in enumerate(clusters.names)}
     codes = [place.get(int(k)) if p >= 0.01 else None for k, p in zip(seconds, probabilities, strict=True)]
+    for row in clusters.source.empty:
+        codes[row] = None
     shares = np.where([code is None for code in codes], np.nan, probabilities)
     columns = [
         documents.code_column("Runner-up", clusters.titles, codes),
@@ -196,10 +205,11 @@ def _tiles(clusters: Clusters) -> list[tuple[str, str]]:
     model = clusters.source.model
     tiles = [("documents", f"{len(clusters.codes):,}"), ("clusters", str(clusters.n))]
     if clusters.confidence is not None:
-        tiles.append(("mean probability of the cluster", percent(float(clusters.confidence.mean()))))
+        tiles.append(("mean probability of the cluster", percent(float(np.nanmean(clusters.confidence)))))
     labels = _single_labels(clusters.source)
     if labels is not None:
-        agreement = normalized_mutual_information(labels, clusters.codes)
+        members = np.flatnonzero(clusters.codes >= 0)
+        agreement = normalized_mutual_information([labels[d] for d in members], clusters.codes[members])
         tiles.append(("agreement with labels (NMI)", f"{agreement:.2f}"))
     if hasattr(model, "discriminative_"):
         tiles.append(("discriminative words", f"{int(np.sum(model.discriminative_)):,}"))
@@ -222,7 +232,8 @@ def _label_split(clusters: Clusters) -> Chart | None:
     place = np.full(len(names), len(common))
     place[common] = np.arange(len(common))
     table = np.zeros((clusters.n, len(parts)), dtype=int)
-    np.add.at(table, (clusters.codes, place[codes]), 1)
+    members = clusters.codes >= 0
+    np.add.at(table, (clusters.codes[members], place[codes[members]]), 1)
     cells = [
         {"group": clusters.titles[k], "part": part, "documents": int(table[k, i]), "order": i}
         for k in range(clusters.n)
@@ -266,7 +277,7 @@ def _cards(clusters: Clusters) -> list[dict[str, Any]]:
             {
                 "title": f"Cluster {clusters.titles[k]}",
                 "size": int(clusters.sizes[k]),
-                "share": percent(clusters.sizes[k] / len(clusters.codes)),
+                "share": percent(clusters.sizes[k] / clusters.sizes.sum()),
                 "distinguishing": None if told is None else best_words(source, told[k], WORDS),
                 "common": None if common is None else best_words(source, common[k], WORDS),
                 "facts": _facts(clusters, k, rows),

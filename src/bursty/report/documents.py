@@ -17,6 +17,8 @@ Array = np.ndarray[Any, Any]
 
 #: Maximum number of dots: still distinguishable, and drawn fast enough on a phone.
 MOST_DOTS = 3000
+#: Maximum number of rows of the table: they bound the size of the page, which people mail and open on phones.
+MOST_ROWS = 10_000
 #: Maximum number of groups that two principal components can separate.
 FEW_GROUPS = 8
 
@@ -32,9 +34,9 @@ def principal(scores: Array) -> Array:
 
 
 def by_cluster(source: Source, labels: Array, words: Array | None = None) -> Array:
-    """Positions of documents by similarity to the mean document of each cluster."""
+    """Positions of documents by similarity to the mean document of each cluster (labels start at 0; -1 is none)."""
     table = source.tfidf if words is None else sp.csr_array(source.tfidf[:, np.flatnonzero(words)])
-    if len(np.unique(labels)) > 1:
+    if labels.max(initial=0) > 0:
         alike = likeness(table, labels)
         return principal(alike) if alike.shape[1] <= FEW_GROUPS else between(alike, _apart(alike, labels))
     if min(table.shape) < 3:
@@ -44,7 +46,7 @@ def by_cluster(source: Source, labels: Array, words: Array | None = None) -> Arr
 
 
 def likeness(table: sp.csr_array, codes: Array) -> Array:
-    """Cosine of each document with the mean document of each group (codes start at 0): documents x groups."""
+    """Cosine of each document with the mean document of each group: documents x groups."""
     means = np.asarray((members(codes) @ table).todense())
     means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-300)
     return np.asarray(table @ means.T)
@@ -96,14 +98,16 @@ def _anchors(distances: Array) -> Array:
 
 
 def members(codes: Array) -> sp.csr_array:
-    """Indicator matrix, groups x documents."""
-    return sp.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
+    """Indicator matrix, groups x documents; codes start at 0, and -1 is no group."""
+    rows = np.flatnonzero(codes >= 0)
+    return sp.csr_array((np.ones(len(rows)), (codes[rows], rows)), shape=(codes.max(initial=0) + 1, len(codes)))
 
 
 def document_map(places: Array, groups: Array, titles: list[str], names: list[str], notes: list[str]) -> Chart:
-    """The map; with many documents, an evenly spaced subset of them."""
-    step = -(-len(places) // MOST_DOTS)
-    shown = np.arange(0, len(places), step)
+    """The map of the documents of groups (-1 is none); with many documents, an evenly spaced subset of them."""
+    grouped = np.flatnonzero(groups >= 0)
+    step = -(-len(grouped) // MOST_DOTS)
+    shown = grouped[:: max(1, step)]
     x, y = (numbers(places[:, axis]) for axis in (0, 1))
     points = [{"x": x[d], "y": y[d], "group": titles[groups[d]], "name": names[d], "note": notes[d]} for d in shown]
     present = [k for k in range(len(titles)) if np.any(groups == k)]
@@ -117,17 +121,47 @@ def document_map(places: Array, groups: Array, titles: list[str], names: list[st
     ]
     caption = "Each dot is a document; nearby documents use similar words."
     if step > 1:
-        caption += f" Shown: {len(shown):,} of {len(places):,}, evenly spaced."
+        caption += f" Shown: {len(shown):,} of {len(grouped):,}, evenly spaced."
     return charts.scatter(points, [titles[k] for k in present], middles, caption)
 
 
-def document_table(source: Source, names: list[str], columns: list[dict[str, Any]]) -> dict[str, Any]:
-    """Columns of the table: name, predictions, labels and metadata, length and keywords."""
+def document_table(
+    source: Source, names: list[str], columns: list[dict[str, Any]], codes: Array, certainty: Array | None
+) -> dict[str, Any]:
+    """Columns of the table: name, predictions, labels and metadata, length and keywords.
+
+    Of more than `MOST_ROWS` documents, those of `rows_shown` have a row, by ``codes`` (the group of each) and
+    ``certainty``.
+    """
     table = [{"title": "Document", "type": "text", "values": names}, *columns, *source.facts()]
-    if source.corpus is None:
-        return {"columns": table, "keywords": None}
-    table.append({"title": "Tokens", "type": "number", "values": numbers(source.lengths)})
-    return {"columns": table, "keywords": source.keywords()}
+    keywords = None
+    if source.corpus is not None:
+        table.append({"title": "Tokens", "type": "number", "values": numbers(source.lengths)})
+        keywords = source.keywords()
+    if len(names) <= MOST_ROWS:
+        return {"columns": table, "keywords": keywords, "total": len(names)}
+    rows = rows_shown(codes, np.zeros(len(names)) if certainty is None else certainty)
+    return {
+        "columns": [{**column, "values": [column["values"][d] for d in rows]} for column in table],
+        "keywords": None if keywords is None else [keywords[d] for d in rows],
+        "total": len(names),
+    }
+
+
+def rows_shown(codes: Array, certainty: Array) -> Array:
+    """`MOST_ROWS` documents in order: half the least certain, half the most certain of each group.
+
+    Documents of no group count as the least certain. Each group has as many of the second half as
+    any other, unless it is smaller.
+    """
+    order = np.argsort(certainty, kind="stable")  # NaN, of documents without words, are last
+    order = np.concatenate([order[codes[order] < 0], order[codes[order] >= 0]])
+    least, rest = order[: MOST_ROWS // 2], order[MOST_ROWS // 2 :][::-1]
+    by_group = rest[np.argsort(codes[rest], kind="stable")]
+    sizes = np.bincount(codes[rest])
+    place = np.arange(len(rest)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    most = by_group[np.argsort(place, kind="stable")[: MOST_ROWS - len(least)]]
+    return np.sort(np.concatenate([least, most]))
 
 
 def share_column(title: str, shares: Array) -> dict[str, Any]:
@@ -136,6 +170,6 @@ def share_column(title: str, shares: Array) -> dict[str, Any]:
 
 
 def code_column(title: str, names: list[str], codes: Any) -> dict[str, Any]:
-    """A column of groups, by which the table can be filtered; None is no group."""
-    values = [None if c is None else int(c) for c in codes]
+    """A column of groups, by which the table can be filtered; None and -1 are no group."""
+    values = [None if c is None or c < 0 else int(c) for c in codes]
     return {"title": title, "type": "code", "names": names, "values": values, "filter": True}

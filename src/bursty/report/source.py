@@ -47,8 +47,8 @@ class Source:
                 f"({model.n_features_in_:,} words): give the documents it was fitted on, or read others with its "
                 "vocabulary"
             )
-        if len(corpus) == 0:
-            raise ValueError("the corpus has no documents")
+        if len(corpus) == 0 or corpus.counts.nnz == 0:
+            raise ValueError("the corpus has no documents" + (" with words" if len(corpus) else ""))
         return cls(model, corpus)
 
     @property
@@ -144,6 +144,17 @@ class Source:
         """Number of tokens of each document."""
         assert self.corpus is not None
         return np.asarray(self.corpus.counts.sum(axis=1)).ravel()
+
+    @cached_property
+    def empty(self) -> Array:
+        """The rows of documents without words, which belong to no cluster and no topic."""
+        return np.zeros(0, dtype=np.int64) if self.corpus is None else np.flatnonzero(self.lengths == 0)
+
+    def say_empty(self, what: str) -> str:
+        """A sentence about them, if there are any."""
+        n = len(self.empty)
+        said = "1 document has no words and is" if n == 1 else f"{n:,} documents have no words and are"
+        return f" {said} in no {what}." if n else ""
 
     def facts(self) -> list[dict[str, Any]]:
         """Columns of the table of documents from the corpus: labels and metadata."""

@@ -27,6 +27,8 @@ TOP_DOCUMENTS = 5
 ALIKE = 3
 #: Maximum number of points of a curve over time; more are averaged.
 MOST_TIMES = 60
+#: Number of documents that a period needs: of fewer, neither the mean nor its standard error says much.
+FEW_DOCUMENTS = 3
 MOST_PANELS = 24
 
 
@@ -41,7 +43,7 @@ def topic_content(source: Source) -> Content:
     content = Content(
         title=f"{len(titles)} topics in {len(mixtures):,} documents",
         lead=f"Found by {type(model).__name__}. Every document is a mixture of topics; "
-        f"the largest topic has {percent(prevalence.max())} of a document on average.",
+        f"the largest topic has {percent(prevalence.max())} of a document on average.{source.say_empty('topic')}",
         tiles=_tiles(mixtures, bursts),
         panels=[],
     )
@@ -53,6 +55,8 @@ def topic_content(source: Source) -> Content:
         Panel("overview", "Overview", "overview.html", {"charts": ["prevalence", "map"], "words": None})
     )
     main = mixtures.argmax(axis=1)
+    main[source.empty] = -1
+    largest = np.where(main < 0, np.nan, mixtures.max(axis=1))
     names = source.document_names(len(mixtures))
     notes = [f"{share:.0%} of this topic" for share in mixtures.max(axis=1)]
     content.charts["map"] = documents.document_map(_places(source, mixtures), main, titles, names, notes)
@@ -61,9 +65,9 @@ def topic_content(source: Source) -> Content:
     _add_trends(content, source, mixtures, titles)
     columns = [
         documents.code_column("Main topic", titles, main),
-        documents.share_column("Its share", mixtures.max(axis=1)),
+        documents.share_column("Its share", largest),
     ]
-    content.data["documents"] = documents.document_table(source, names, columns)
+    content.data["documents"] = documents.document_table(source, names, columns, main, largest)
     of_topic = prevalence[:, None] * model.components_
     of_topic = of_topic / np.maximum(of_topic.sum(axis=0), 1e-300)
     content.data["vocabulary"] = vocabulary(source)
@@ -180,7 +184,8 @@ def _add_trends(content: Content, source: Source, mixtures: Array, titles: list[
         key, kind = f"trend-{i}", groups.dtype.kind
         draw = _over_time if kind == "M" else _over_numbers if kind in "iuf" else _over_labels
         content.charts[key] = draw(name, groups, mixtures, titles)
-        names.append((key, f"over {name}" if kind in "iufM" else f"by {name}"))
+        over = f"over time ({name})" if kind == "M" else f"over {name}"
+        names.append((key, over if kind in "iufM" else f"by {name}"))
     if names:
         content.panels.append(Panel("trends", "Trends", "trends.html", {"trends": names}))
 
@@ -189,7 +194,9 @@ def _over_time(name: str, times: Array, mixtures: Array, titles: list[str]) -> C
     """Mean shares by period with standard errors, on a time axis."""
     periods, unit = bin_times(times)
     points, means, errors = group_means(periods, mixtures)
-    errors = np.nan_to_num(errors)
+    sizes = np.unique(periods[~np.isnat(periods)], return_counts=True)[1]
+    enough = sizes >= FEW_DOCUMENTS if np.sum(sizes >= FEW_DOCUMENTS) > 1 else sizes > 0
+    points, means, errors = points[enough], means[enough], np.nan_to_num(errors[enough])
     topics = range(min(len(titles), MOST_PANELS))
     # The time axis of the chart takes milliseconds since 1970.
     places = points.astype("datetime64[ms]").astype(np.int64).tolist()
@@ -209,9 +216,13 @@ def _over_time(name: str, times: Array, mixtures: Array, titles: list[str]) -> C
     column = "" if name.lower() == unit else f" ({name})"
     caption = f"Mean share of each topic in the documents of each {unit}{column}, all on the same scale."
     caption += " Bands: one standard error."
-    n_without = int(np.isnat(times).sum())
+    n_sparse, n_without = int(np.sum(~enough)), int(np.isnat(times).sum())
+    if n_sparse:
+        periods_ = f"1 {unit}" if n_sparse == 1 else f"{n_sparse} {unit}s"
+        caption += f" Not shown: {periods_} with fewer than {FEW_DOCUMENTS} documents."
     if n_without:
-        caption += f" {n_without:,} documents without a time are not included."
+        without = "1 document" if n_without == 1 else f"{n_without:,} documents"
+        caption += f" Not included: {without} without a time."
     return charts.panels(rows, [titles[k] for k in topics], name, caption, time=unit)
 
 

@@ -1,6 +1,6 @@
 "use strict";
 function startTable() {
-  const { columns, keywords } = data.documents;
+  const { columns, keywords, total } = data.documents;
   const words = data.vocabulary || [];
   const KEYWORDS = data.units ? say("Key words") : "Keywords";
   const count = columns[0].values.length;
@@ -104,5 +104,8 @@ function startTable() {
     });
   }
   byId("table-filter-label").hidden = narrowed < 0;
+  byId("table-part").hidden = count === total;
+  byId("table-part").textContent = say(`The table has ${count.toLocaleString("en")} of ${total.toLocaleString("en")} documents: the least certain ` +
+    "of all, and the most certain of each group. All of them are in documents.csv (--out of the command line), or come from predict in Python.");
   choose();
 }

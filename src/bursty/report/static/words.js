@@ -10,7 +10,7 @@ function startWords() {
   const burstiest = () => {
     if (!lookup.bursts) return vocabulary.slice(0, 10).map((_, i) => i);
     // Neither rare words, which one document can make bursty, nor words that occur in most documents.
-    const total = data.documents.columns[0].values.length;
+    const total = data.documents.total;
     const common = vocabulary.map((_, i) => i).filter((i) => lookup.documents[i] >= Math.max(3, 0.05 * total) && lookup.documents[i] <= 0.5 * total);
     return common.sort((a, b) => lookup.bursts[b] - lookup.bursts[a] || a - b).slice(0, 10);
   };
