@@ -2,22 +2,25 @@
 
 One operator, comparison or number is changed at a time, at random places, in a copy of the library; the tests of the
 module's folder (or those given with ``--tests``) run against each, and the changes that no test noticed are printed.
-The test file of the changed file's name runs first, and the first failure ends the run. ``--only 3 17`` repeats the
-third and seventeenth change of a seed.
+The tests that run the changed line go first, the fastest of them first, and the first failure ends the run.
+``--only 3 17`` repeats the third and seventeenth change of a seed.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 _OPERATORS: dict[type, type] = {
@@ -61,10 +64,10 @@ def places(tree: ast.AST) -> Iterator[ast.AST]:
             yield node
 
 
-def changed(source: str, number: int) -> tuple[str, str]:
-    """The source with the change of this number, and what it is."""
+def changed(source: str, number: int) -> tuple[str, str, range]:
+    """The source with the change of this number, what it is, and the lines it is on."""
     tree = ast.parse(source)
-    node = list(places(tree))[number]
+    node: Any = list(places(tree))[number]
     before = ast.unparse(node)
     if isinstance(node, ast.Constant):
         value = node.value
@@ -72,27 +75,64 @@ def changed(source: str, number: int) -> tuple[str, str]:
     elif isinstance(node, ast.Compare):
         node.ops[0] = _OPERATORS[type(node.ops[0])]()
     else:
-        node.op = _OPERATORS[type(node.op)]()  # type: ignore[attr-defined]  # the others have one
-    return ast.unparse(tree), f"line {node.lineno}: {before}  ->  {ast.unparse(node)}"  # type: ignore[attr-defined]  # nodes of code have
+        node.op = _OPERATORS[type(node.op)]()
+    lines = range(node.lineno, node.end_lineno + 1)
+    return ast.unparse(tree), f"line {node.lineno}: {before}  ->  {ast.unparse(node)}", lines
 
 
-def noticed(library: Path, tests: list[str], seconds: float) -> bool:
-    """Whether the tests fail, or do not end."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(library), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+class Library:
+    """A copy of the library, with its compiled kernels, and the tests that run against it."""
 
+    def __init__(self, folder: Path, tests: list[str]) -> None:
+        self.folder = folder
+        self.tests = tests
+        self.watched: dict[str, Any] = {}
+        shutil.copytree(ROOT / "src" / "bursty", folder / "bursty")
 
-def in_order(file: Path, tests: list[str]) -> list[str]:
-    """The test files, those first whose names have a word of the name of the changed file."""
-    paths = [path for test in tests for path in (sorted((ROOT / test).rglob("test_*.py")) or [ROOT / test])]
-    words = file.stem.split("_")
-    paths.sort(key=lambda path: -sum(word in path.stem for word in words))
-    return [str(path.relative_to(ROOT)) for path in paths]
+    def watch(self, module: str) -> bool:
+        """Run all tests, and note which lines of the module each of them runs; whether they pass."""
+        notes = self.folder / "watched.json"
+        passed = self._run(self.tests, 3_600, PYTEST_PLUGINS="benchmarks.watched", WATCHED=f"{module}:{notes}")
+        self.watched = json.loads(notes.read_text())
+        return passed
+
+    def notices(self, file: Path, text: str, lines: range) -> bool:
+        """Whether the tests fail, or do not end, with this text in the place of the file."""
+        name = str(file.relative_to(ROOT / "src"))
+        target = self.folder / name
+        ours = {test: found["lines"].get(name, []) for test, found in self.watched.items()}
+        near = [test for test in ours if any(line in lines for line in ours[test])]
+        near = near or [test for test in ours if ours[test]]  # what runs on import is on no line of a test
+        near.sort(key=lambda test: self.watched[test]["seconds"])
+        rest = [test for test in self.watched if test not in near]
+        # A compiled kernel has those that it calls in it: all are compiled again.
+        own = {"NUMBA_CACHE_DIR": tempfile.mkdtemp(dir=self.folder)} if "kernels" in target.parts else {}
+        target.write_text(text)
+        try:
+            return any(not self._run(part, 60 + 10 * self._seconds(part), **own) for part in (near, rest) if part)
+        finally:
+            target.write_text(file.read_text())
+
+    def _seconds(self, tests: list[str]) -> float:
+        return sum(self.watched[test]["seconds"] for test in tests)
+
+    def _run(self, tests: list[str], seconds: float, **extra: str) -> bool:
+        """Whether these tests pass within so many seconds of the processor."""
+
+        def limit() -> None:
+            resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
+
+        listed = self.folder / "tests"  # a command line has a largest length
+        listed.write_text("\n".join(tests))
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"@{listed}"]
+        python = os.pathsep.join((str(self.folder), str(ROOT)))
+        environment = {**os.environ, "PYTHONPATH": python, "PYTHONDONTWRITEBYTECODE": "1", **extra}
+        try:
+            return not subprocess.run(
+                command, cwd=ROOT, env=environment, capture_output=True, timeout=10 * seconds, preexec_fn=limit
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return False
 
 
 def main() -> int:
@@ -102,34 +142,29 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=30, help="number of changes")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int, nargs="*", help="only these of the changes, counted from 1")
-    parser.add_argument("--seconds", type=float, default=300.0, help="tests that take longer have noticed")
     parser.add_argument("--verbose", action="store_true", help="print those that were noticed, too")
     options = parser.parse_args()
     place = ROOT / "src" / Path(*options.module.split("."))
-    files = sorted(place.glob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+    files = sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
     tests = options.tests or [f"tests/{options.module.split('.')[1]}"]
     choices = [(file, n) for file in files for n in range(len(list(places(ast.parse(file.read_text())))))]
     random.Random(options.seed).shuffle(choices)
     chosen = list(enumerate(choices[: options.number], start=1))
     chosen = [choice for choice in chosen if not options.only or choice[0] in options.only]
-    survivors = []
+    survivors = 0
     with tempfile.TemporaryDirectory() as folder:
-        library = Path(folder)
-        shutil.copytree(ROOT / "src" / "bursty", library / "bursty")
-        if noticed(library, tests, options.seconds):
-            print(f"{' '.join(tests)} fail, or take too long, without any change", file=sys.stderr)
+        library = Library(Path(folder), tests)
+        if not library.watch(options.module):
+            print(f"{' '.join(tests)} fail without any change", file=sys.stderr)
             return 2
         for place, (file, number) in chosen:
-            target = library / file.relative_to(ROOT / "src")
-            text, change = changed(file.read_text(), number)
-            target.write_text(text)
-            if not noticed(library, in_order(file, tests), options.seconds):
-                survivors.append(f"{place}: {file.relative_to(ROOT)} {change}")
-                print(survivors[-1], flush=True)
-            elif options.verbose:
-                print(f"{place}: noticed: {file.relative_to(ROOT)} {change}", flush=True)
-            target.write_text(file.read_text())
-    print(f"{len(chosen) - len(survivors)} of {len(chosen)} changes noticed")
+            text, change, lines = changed(file.read_text(), number)
+            found = library.notices(file, text, lines)
+            survivors += not found
+            if not found or options.verbose:
+                told = "noticed: " if found else ""
+                print(f"{place}: {told}{file.relative_to(ROOT)} {change}", flush=True)
+    print(f"{len(chosen) - survivors} of {len(chosen)} changes noticed")
     return 0
 
 

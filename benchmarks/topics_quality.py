@@ -10,14 +10,18 @@ tomotopy's LDA is compared with if it is installed (``pip install tomotopy``); i
 same chains as ours. The perplexities of hca (Buntine and Mishra 2014), with bursts, and of tomotopy were published for
 these splits with one chain of 30 samples and with 8 chains of 4.
 
-    python -m benchmarks.topics_quality --corpora nips391 short-TS --topics 20 50 100 --seeds 3
+    python -m benchmarks.topics_quality --corpora nips391 short-TS --topics 20 50 100 --seeds 3 --out FILE.json
+
+Results are written to ``--out`` fit by fit, and what is there already is not fitted again. "settled" counts the fits
+whose log-likelihood no longer grew: by the stopping rule of the fit for ours; for tomotopy, a relative gain of at most
+0.001 in the last 100 sweeps.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
-import itertools
+import json
 import os
 import time
 import warnings
@@ -45,7 +49,17 @@ PUBLISHED = {
     "ap": {"tomotopy LDA": "2420/2414", "hca, best variant": "1782/1744", "goal": "<= 1680"},
     "short-TS": {"tomotopy LDA": "530/527", "hca, best variant": "464/434", "goal": "<= 425"},
 }
-HEADER = ("corpus", "K", "model", "perplexity", "+-", "NPMI", "diversity", "NPMI shown", "div. shown", "stability", "s")
+#: What is measured of a fit, as the table calls it.
+MEASURES = {
+    "perplexity": "perplexity",
+    "error": "+-",
+    "npmi": "NPMI",
+    "diversity": "diversity",
+    "npmi_shown": "NPMI shown",
+    "diversity_shown": "div. shown",
+    "seconds": "s",
+}
+HEADER = ("corpus", "K", "model", *MEASURES.values(), "topics", "stability", "settled")
 
 
 @dataclass(frozen=True)
@@ -82,8 +96,8 @@ def _matrix(parts: dict[str, Any], name: str) -> Any:
 class Peer:
     """Topics of another package, as `document_completion` and the measures of topics see them."""
 
-    def __init__(self, alpha: Any, components: Any) -> None:
-        self.components_, self.alpha_ = components, alpha
+    def __init__(self, alpha: Any, components: Any, converged: bool) -> None:
+        self.components_, self.alpha_, self.converged_ = components, alpha, converged
         self._topics = sampler.Topics(alpha, np.ascontiguousarray(components.T))
 
     def log_predictive(self, X: Any, held: Any, random_state: int = 0) -> Any:
@@ -103,13 +117,16 @@ def fit_tomotopy(train: Any, n_topics: int, seed: int) -> Peer:
         cells = slice(train.indptr[row], train.indptr[row + 1])
         if cells.stop > cells.start:
             model.add_doc([str(word) for word in np.repeat(train.indices[cells], train.data[cells])])
-    model.train(1000, workers=1)
+    model.train(900, workers=1)
+    before = model.ll_per_word
+    model.train(100, workers=1)
     components = np.zeros((n_topics, train.shape[1]))
     own = [int(word) for word in model.used_vocabs]
     for k in range(n_topics):
         components[k, own] = model.get_topic_word_dist(k)
     components = np.maximum(components, 1e-12)
-    return Peer(np.asarray(model.alpha, dtype=np.float64), components / components.sum(axis=1, keepdims=True))
+    settled = bool(model.ll_per_word - before <= 1e-3 * abs(before))
+    return Peer(np.asarray(model.alpha, dtype=np.float64), components / components.sum(axis=1, keepdims=True), settled)
 
 
 def contenders() -> dict[str, Callable[[Any, int, int], Any]]:
@@ -123,44 +140,87 @@ def contenders() -> dict[str, Callable[[Any, int, int], Any]]:
     return found
 
 
-def measure(split: Split, fit: Callable[[Any, int, int], Any], n_topics: int, seeds: range) -> tuple[float, ...]:
-    """Means over the seeds of what the table shows."""
-    rows, models = [], []
-    for seed in seeds:
-        began = time.perf_counter()
-        model = fit(split.train, n_topics, seed)
-        seconds = time.perf_counter() - began
-        models.append(model)
-        perplexity, error = document_completion(model, split.observed, split.held, random_state=0, return_error=True)
-        shown = model.word_scores() if hasattr(model, "word_scores") else model.components_
-        quality = [(float(np.mean(coherence(scores, split.train))), diversity(scores)) for scores in (model, shown)]
-        rows.append((perplexity, error, *quality[0], *quality[1], seconds))
-    overlaps = [float(match_topics(a, b)[1].mean()) for a, b in itertools.combinations(models, 2)]
-    means = [float(value) for value in np.mean(rows, axis=0)]
-    return *means[:-1], float(np.mean(overlaps)) if overlaps else float("nan"), means[-1]
+def measure(split: Split, fit: Callable[[Any, int, int], Any], n_topics: int, seed: int) -> tuple[Any, dict[str, Any]]:
+    """A fitted model, and what the table shows of it; seconds are those of the processor."""
+    began = time.process_time()
+    model = fit(split.train, n_topics, seed)
+    seconds = time.process_time() - began
+    perplexity, error = document_completion(model, split.observed, split.held, random_state=0, return_error=True)
+    shown = model.word_scores() if hasattr(model, "word_scores") else model.components_
+    npmi, npmi_shown = (float(np.mean(coherence(scores, split.train))) for scores in (model, shown))
+    values = perplexity, error, npmi, diversity(model), npmi_shown, diversity(shown), seconds
+    found = dict(zip(MEASURES, map(float, values), strict=True))
+    return model, {**found, "topics": len(model.alpha_), "settled": bool(model.converged_)}
+
+
+class Results:
+    """Everything measured so far, in a file."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.rows: list[dict[str, Any]] = json.loads(path.read_text()) if path and path.exists() else []
+
+    def of(self, key: dict[str, Any]) -> list[dict[str, Any]]:
+        """What was measured of a corpus, number of topics and model."""
+        return [row for row in self.rows if key.items() <= row.items()]
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Keep one more."""
+        self.rows.append(row)
+        if self.path:
+            self.path.write_text("[\n" + ",\n".join(json.dumps(row) for row in self.rows) + "\n]\n")
+
+
+def fill(results: Results, key: dict[str, Any], split: Split, fit: Callable[[Any, int, int], Any], seeds: int) -> None:
+    """Fit the seeds that are missing. Stability needs the topics of all seeds at once, so all or none are fitted."""
+    if len(results.of(key)) >= seeds:
+        return
+    models, rows = zip(*(measure(split, fit, key["K"], seed) for seed in range(seeds)), strict=True)
+    for seed, row in enumerate(rows):
+        others = [float(match_topics(models[seed], other)[1].mean()) for other in models[seed + 1 :]]
+        results.add({**key, "seed": seed, **row, "overlaps": others})
+
+
+def line(key: dict[str, Any], rows: list[dict[str, Any]]) -> tuple[Any, ...]:
+    """A row of the table: means over the seeds."""
+    means = [float(np.mean([row[name] for row in rows])) for name in MEASURES]
+    overlaps = [value for row in rows for value in row["overlaps"]]
+    stability = float(np.mean(overlaps)) if overlaps else float("nan")
+    topics = "-".join(str(n) for n in sorted({row["topics"] for row in rows}))
+    settled = f"{sum(row['settled'] for row in rows)} of {len(rows)}"
+    perplexity, error = (f"{value:.1f}" for value in means[:2])
+    return key["corpus"], key["K"], key["model"], perplexity, error, *means[2:], topics, stability, settled
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpora", nargs="+", default=list(CORPORA), choices=CORPORA)
-    parser.add_argument("--topics", nargs="+", type=int, default=[20, 50, 100])
+    parser.add_argument("--topics", nargs="+", type=_number, default=[20, 50, 100], help='numbers of topics, or "auto"')
     parser.add_argument("--seeds", type=int, default=3, help="number of fits of each model")
     parser.add_argument("--split", type=int, help="seed of another split of the same documents")
     parser.add_argument("--models", nargs="+", help="only these")
+    parser.add_argument("--out", type=Path, help="JSON file of the results")
     args = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     chosen = {name: fit for name, fit in contenders().items() if not args.models or name in args.models}
+    results = Results(args.out)
     for name in args.corpora:
         split = load(name, args.split)
-        rows: list[tuple[Any, ...]] = []
+        lines: list[tuple[Any, ...]] = []
         for n_topics in args.topics:
             for model, fit in chosen.items():
-                values = measure(split, fit, n_topics, range(args.seeds))
-                rows.append((name, n_topics, model, f"{values[0]:.1f}", f"{values[1]:.1f}", *values[2:]))
+                key = {"corpus": name, "split": args.split, "K": n_topics, "model": model}
+                fill(results, key, split, fit, args.seeds)
+                lines.append(line(key, results.of(key)))
         if args.split is None:
-            rows += [(name, 50, f"{peer} (published)", value, *[""] * 7) for peer, value in PUBLISHED[name].items()]
+            empty = [""] * (len(HEADER) - 4)
+            lines += [(name, 50, f"{peer} (published)", value, *empty) for peer, value in PUBLISHED[name].items()]
         title = f"{name}: {split.train.shape[0]} training and {split.held.shape[0]} test documents"
-        table(title, rows, HEADER)
+        table(title, lines, HEADER)
+
+
+def _number(text: str) -> int | str:
+    return text if text == "auto" else int(text)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def main() -> None:
         parts = side_by_side(iteration(counts, model, arguments.jobs), arguments.rounds, clock)
         whole = sum(parts.values())
         params = model._params
-        sizes = np.count_nonzero(params.beta > params.floor, axis=1)[counts.indices].mean()
+        sizes = np.diff(params.tables.table_first)[counts.indices].mean()
         scaling.append((n_topics, *on_two_threads(counts, model, arguments.rounds)))
         iterations.append((n_topics, sizes, *(t * 1e3 for t in parts.values()), parts["update"] / whole))
     peer = "tomotopy LDA" if importlib.util.find_spec("tomotopy") else "LDA"
@@ -119,7 +120,7 @@ def iteration(counts: Any, model: DCMLDA, n_jobs: int) -> Passes:
     number = iter(range(10**6, 2 * 10**6))
 
     def sweeps() -> None:
-        fresh = dcmlda.Hyperparameters(params.alpha, params.beta)
+        fresh = replace(params)
         with threads.using(n_jobs):
             for _ in range(5):
                 fresh.sweep(state, 0, next(number))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.peers.harness import RESULTS, Case, run, show, write
+from benchmarks.peers.harness import RESULTS, Case, memory, run, show, write
 
 MODULES = ("classification", "clustering", "topics", "families")
 
@@ -27,10 +27,14 @@ def main() -> None:
     parser.add_argument("--short", action="store_true", help="small data, one round, without the slowest")
     parser.add_argument("--rounds", type=int, help="rounds, in the place of the case's own")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the JSON files")
+    parser.add_argument("--memory", metavar="CONTENDER", help="only print how much memory it takes in one case, MiB")
     arguments = parser.parse_args()
     if unknown := set(arguments.cases) - set(known):
         parser.error(f"no such case: {', '.join(sorted(unknown))}")
     warnings.simplefilter("ignore", ConvergenceWarning)
+    if arguments.memory:
+        print(memory(known[arguments.cases[0]], arguments.memory, short=arguments.short))
+        return
     for name in arguments.cases or known:
         result = run(known[name], short=arguments.short, rounds=arguments.rounds)
         show(result)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -18,7 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from benchmarks.classify_default import corpus
-from benchmarks.peers.harness import Case, Column, Contender
+from benchmarks.clustering import CHOSEN_ON
+from benchmarks.peers.harness import Case, Column, Contender, clock, known
 from bursty import BayesClassifier
 from bursty.plot import reliability_bins
 
@@ -46,11 +46,11 @@ def classify(make: Callable[[], Any], data: Any, seed: int) -> Mapping[str, floa
         train = np.concatenate([rng.permutation(np.flatnonzero(y == k))[:per_class] for k in np.unique(y)])
         test = np.setdiff1d(np.arange(len(y)), train)
     model = make()
-    began = time.perf_counter()
+    began = clock()
     model.fit(X[train], y[train])
-    fitted = time.perf_counter()
+    fitted = clock()
     predicted = model.predict(X[test])
-    done = time.perf_counter()
+    done = clock()
     found = {"accuracy": accuracy_score(y[test], predicted), "fit": fitted - began, "predict": done - fitted}
     if hasattr(model, "predict_proba"):
         probabilities = model.predict_proba(X[test])
@@ -92,7 +92,7 @@ def case(name: str, corpus_name: str, data: str, per_class: int | None = None) -
         name=f"classification-{name}",
         title=f"Classification, {data.partition(':')[0]}",
         work="Fit and predict; peers with their usual settings.",
-        data=data,
+        data=f"{data}; {known(corpus_name, (*CHOSEN_ON, 'reuters-10'))}",
         load=partial(load, name=corpus_name, per_class=per_class),
         contenders=CONTENDERS,
         columns=COLUMNS,

@@ -7,17 +7,24 @@ import json
 import os
 import platform
 import statistics
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import table
 
 RESULTS = Path(__file__).parents[1] / "results"
+#: Processor time, which other programs on the machine do not change: `run` allows one thread.
+clock = time.process_time
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,7 @@ class Case:
     """One comparison.
 
     `load(short)` gives the data; a short run may take a part of them. `rounds` are those of a full run and of a short
-    one, in which `slow` contenders do not take part.
+    one, in which `slow` contenders do not take part. A column "memory" is measured in a process per contender.
     """
 
     name: str
@@ -72,8 +79,23 @@ class Case:
     slow: Sequence[str] = ()
 
 
+MEMORY = Column("memory", "memory, MiB", "low")
+
+
 def run(case: Case, *, short: bool, rounds: int | None = None) -> dict[str, Any]:
     """Every contender once per round, in turn; a contender whose package is missing is left out and named."""
+    with one_thread():
+        return _run(case, short, rounds)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Of bursty, and of the libraries behind NumPy and scikit-learn."""
+    with mock.patch.dict(os.environ, OMP_NUM_THREADS="1"), threadpool_limits(1):
+        yield
+
+
+def _run(case: Case, short: bool, rounds: int | None) -> dict[str, Any]:
     present = {
         name: who for name, who in case.contenders.items() if who.version() and not (short and name in case.slow)
     }
@@ -81,12 +103,16 @@ def run(case: Case, *, short: bool, rounds: int | None = None) -> dict[str, Any]
     warm_up = case.load(True)  # kernels are compiled or loaded, and imports done, before the clock starts
     for contender in present.values():
         contender.work(warm_up, 0)
-    measured: dict[str, list[Mapping[str, float]]] = {name: [] for name in present}
+    measured: dict[str, list[dict[str, float]]] = {name: [] for name in present}
     for seed in range(rounds or case.rounds[short]):
         for name, contender in present.items():
-            began = time.perf_counter()
-            measured[name].append(contender.work(data, seed))
-            print(f"{case.name}, round {seed + 1}: {name}, {time.perf_counter() - began:.1f} s", file=sys.stderr)
+            began = clock()
+            measured[name].append(dict(contender.work(data, seed)))
+            _say(f"{case.name}, round {seed + 1}: {name}, {clock() - began:.1f} s")
+    if MEMORY in case.columns:
+        for name in present:
+            measured[name][0]["memory"] = _in_a_process(case, name, short)
+            _say(f"{case.name}: {name}, {measured[name][0]['memory']:.0f} MiB")
     return {
         "case": case.name,
         "title": case.title,
@@ -98,10 +124,52 @@ def run(case: Case, *, short: bool, rounds: int | None = None) -> dict[str, Any]
         "rows": _rows(present, measured, case.columns),
         "missing": sorted(set(case.contenders) - set(present)),
         "versions": _versions(present),
-        "machine": f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "machine": f"{_processor()}, one thread, Python {platform.python_version()}",
         "date": date.today().isoformat(),
-        "command": f"python -m benchmarks.peers {case.name}" + (" --short" if short else ""),
+        "command": f"python -m benchmarks.peers {case.name}"
+        + (" --short" if short else "")
+        + (f" --rounds {rounds}" if rounds else ""),
     }
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _in_a_process(case: Case, name: str, short: bool) -> float:
+    """Memory of a contender that has a process to itself."""
+    command = [sys.executable, "-m", "benchmarks.peers", case.name, "--memory", name, *(["--short"] if short else [])]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def memory(case: Case, name: str, *, short: bool) -> float:
+    """What the contender measures of itself with `Peak`, in a process in which nothing else has run."""
+    data = case.load(short)
+    with one_thread():
+        case.contenders[name].work(case.load(True), 0)
+        return case.contenders[name].work(data, 0)["memory"]
+
+
+class Peak:
+    """Largest resident memory since it was made, above what the process held then (Linux)."""
+
+    def __init__(self) -> None:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forgets the peak so far
+        self.before = self._resident("VmRSS")
+
+    def mebibytes(self) -> float:
+        """So far."""
+        return self._resident("VmHWM") - self.before
+
+    @staticmethod
+    def _resident(field: str) -> float:
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        return int(next(line for line in lines if line.startswith(field)).split()[1]) / 1024
+
+
+def known(name: str, chosen_on: Sequence[str]) -> str:
+    """Whether settings of the library may have been chosen on these data."""
+    return "defaults of bursty were chosen on it and others" if name in chosen_on else "nothing was chosen on it"
 
 
 def _with_ratios(columns: Sequence[Column]) -> list[Column]:
@@ -114,7 +182,7 @@ def _column(column: Column) -> dict[str, Any]:
 
 
 def _rows(
-    present: Mapping[str, Contender], measured: Mapping[str, list[Mapping[str, float]]], columns: Sequence[Column]
+    present: Mapping[str, Contender], measured: Mapping[str, list[dict[str, float]]], columns: Sequence[Column]
 ) -> list[dict[str, Any]]:
     first = next(iter(measured.values()))
     rows = []

@@ -32,8 +32,9 @@ def write_all(docs: Path) -> None:
 
 INTRODUCTION = """
 This page is made from `benchmarks/results/peers-*.json`, which `make bench-full` writes. Every contender ran once per
-round, in turn; columns are medians over rounds or seeds, and in brackets the range. Ratios are those of the
-times to the first row's, taken within each round. Bold is the best of a column.
+round, in turn, with one thread; times are processor seconds. Columns have medians over rounds, each with its own seed
+or split, and in brackets the range. Ratios are those of the times to the first row's, within each round. Bold is the
+best of a column.
 """
 
 
@@ -77,7 +78,7 @@ def verdict(case: dict) -> str:
 def machine(case: dict) -> str:
     """Versions and machine."""
     versions = ", ".join(f"{name} {version}" for name, version in case["versions"].items())
-    return f"*{case['machine']}, {case['date']}. {versions}. `{case['command']}`*"
+    return f"*{case['rounds']} rounds. {case['machine']}, {case['date']}. {versions}. `{case['command']}`*"
 
 
 def draw(case: dict, path: Path) -> None:
