@@ -104,14 +104,17 @@ def test_a_signal_leaves_nothing_behind(verb, number, bench):
     assert bench.names() == before
 
 
-def test_ctrl_c_where_a_fit_keeps_what_it_has(bench, monkeypatch):
+def test_ctrl_c_where_a_fit_keeps_what_it_has(bench):
     """A topic model ends early on Ctrl-C and gives what it has reached; the command stops all the same."""
-    from bursty.models.topics import TopicModel
-
-    monkeypatch.setattr(TopicModel, "_on_iteration", lambda self, trace: signal.raise_signal(signal.SIGINT))
+    script = (
+        "import signal, sys; from bursty.cli.main import run; from bursty.models.topics import TopicModel; "
+        "TopicModel._on_iteration = lambda self, trace: signal.raise_signal(signal.SIGINT); "
+        "sys.exit(run(sys.argv[1:]))"
+    )
     before = bench.names()
-    outcome = bench("topics", "mails", "--k", "2", "--out", "new")
-    assert (outcome.code, outcome.out) == (130, "")
+    arguments = [sys.executable, "-c", script, "topics", "mails", "--k", "2", "--out", "new"]
+    done = subprocess.run(arguments, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (130, "")
     assert bench.names() == before
 
 

@@ -324,11 +324,6 @@ def test_symmetric_tables_are_square(tmp_path):
     assert read_corpus(write(tmp_path, "b.mtx", head + "2 2 1\n2 1 1\n")).counts.sum() == 2
 
 
-@pytest.mark.parametrize(("text", "size"), [("8GB", 8 * 10**9), ("512 MiB", 2**29), ("1000", 1000), ("1.5k", 1500)])
-def test_sizes(text, size):
-    assert limits.parse_size(text) == size
-
-
 @pytest.mark.parametrize("text", ["", "much", "-1", "0", "1e400", "8 GB of it", "nan"])
 def test_sizes_that_are_none(text, tmp_path):
     with pytest.raises(ValueError, match="is not a number of bytes"):

@@ -29,9 +29,10 @@ def write(tmp_path):
         ("twins.csv", WIDE),
         ("twins.csv", WIDE.replace(",", ";")),
         ("twins.tsv", WIDE.replace(",", "\t").replace('"', "")),
-        ("twins.csv.gz", gzip.compress(WIDE.encode())),
+        ("twins.csv.gz", gzip.compress(WIDE.encode(), mtime=0)),
         ("twins.csv", WIDE.replace('""', "sample")),
     ],
+    ids=["comma", "semicolon", "tab", "gzip", "named-corner"],
 )
 def test_a_wide_table_is_counts_with_names(write, name, content):
     corpus = read_corpus(write(name, content))

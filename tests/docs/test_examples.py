@@ -1,8 +1,10 @@
-"""The examples in the docstrings of the public interface run as doctests."""
+"""Docstrings of the public interface: examples run as doctests, "See Also" names what exists, equations are there."""
 
 from __future__ import annotations
 
 import doctest
+import inspect
+import re
 
 import pytest
 from matplotlib import pyplot
@@ -26,3 +28,36 @@ def test_examples(name, tmp_path, monkeypatch):
         runner.run(test, out=problems.append)
     pyplot.close("all")
     assert not runner.failures, "".join(problems)
+
+
+@pytest.mark.parametrize("name", [name for name in public_names() if name != "bursty.families.FAMILIES"])
+def test_see_also_names_others_of_the_reference(name):
+    section = re.search(r"^See Also\n-+\n(.*?)(?:\n\n|\Z)", inspect.getdoc(resolve(name)), re.DOTALL | re.MULTILINE)
+    assert section, f"{name} has no section See Also"
+    listed, module = set(public_names()), name.rpartition(".")[0]
+    for line in section[1].splitlines():
+        for other in line.partition(" : ")[0].split(", "):
+            found = other if other.startswith("bursty.") else f"{module}.{other}"
+            owner, _, method = found.rpartition(".")
+            assert found in listed or (owner in listed and hasattr(resolve(owner), method)), f"{name}: {other}"
+            assert found != name
+
+
+#: What implements a formula says which.
+FORMULAS = [
+    *(
+        f"bursty.families.{name}"
+        for name in ("Multinomial", "DCM", "EDCM", "VonMisesFisher", "Dirichlet", "GammaPrior")
+    ),
+    *(f"bursty.{name}" for name in ("Mixture", "BayesClassifier", "DPMFS", "DCMLDA", "LDA")),
+    *(
+        name
+        for name in public_names()
+        if name.startswith("bursty.metrics.") and not name.endswith(("match_clusters", "CountProbabilities"))
+    ),
+]
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_formulas_are_shown(name):
+    assert ".. math::" in resolve(name).__doc__

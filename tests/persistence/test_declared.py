@@ -14,21 +14,7 @@ import scipy.sparse as sp
 
 import bursty
 from bursty.storage import read_tree, write_tree
-from bursty.storage.schema import (
-    Mismatch,
-    check,
-    floats,
-    index,
-    integers,
-    maybe,
-    number,
-    part,
-    parts,
-    size,
-    storable,
-    stored_classes,
-    whole,
-)
+from bursty.storage.schema import stored_classes
 from fixtures import make_models
 
 FIXTURES = sorted(Path(make_models.FOLDER).glob("*.bursty"))
@@ -207,82 +193,3 @@ def test_names_are_those_of_the_first_version():
         DPMFSComponents LDAHyperparameters DCMLDAHyperparameters"""
     bursty.load(FIXTURES[0])
     assert set(names.split()) <= stored_classes().keys()
-
-
-class Toy:
-    """Something to declare rules for."""
-
-    def __init__(self, **values):
-        vars(self).update(values)
-
-
-@storable("test Toy", a=floats("K", low=0, high=1), b=maybe(index("K", None)), n=size("K"), c=integers("n_words*K"))
-class Declared(Toy):
-    pass
-
-
-@storable("test Outer", inner=part(Declared, K="M"), more=parts("M", Declared, K="M"), x=number(low=0), y=whole())
-class Outer(Toy):
-    pass
-
-
-def declared(k=2, **values):
-    sound = {"a": np.full(k, 0.5), "b": None, "n": k, "c": np.zeros(3 * k, dtype=int)}
-    return Declared(**sound | values)
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        (declared(), None),
-        (declared(a=np.ones(2)), None),
-        (declared(b=np.array([0, 1, 1])), None),
-        (declared(a=np.ones(3)), r"it.n has 2 values instead of 3"),
-        (declared(a=np.array([1.0, 1.5])), "it.a has values above"),
-        (declared(a=np.array([1.0, -0.5])), "it.a has values below 0"),
-        (declared(a=np.array([1.0, np.nan])), "it.a has values that are not finite"),
-        (declared(a=np.ones(2, dtype=np.float32)), "float32 instead of float64"),
-        (declared(a=[1.0, 1.0]), "list instead of an array"),
-        (declared(a=np.ones((2, 1))), "2 dimensions instead of 1"),
-        (declared(b=np.array([0, 2])), "it.b has values above"),
-        (declared(b=np.array([-1])), "it.b has values below"),
-        (declared(b=np.array([0.0])), "array of unexpected type float64"),
-        (declared(n=True), "it.n is not an integer"),
-        (declared(a=np.array([1.0, -1e200])), "it.a has values below"),
-        (declared(b=np.zeros(2, dtype=np.uint64)), "uint64 instead of signed integers"),
-        (declared(c=np.zeros(5, dtype=int)), r"5 values instead of 6 \(n_words\*K\)"),
-    ],
-)
-def test_rules(value, message):
-    if message is None:
-        check(value, {"n_words": 3})
-    else:
-        with pytest.raises(Mismatch, match=message):
-            check(value, {"n_words": 3})
-
-
-def test_parts_inherit_the_sizes_they_are_given():
-    def outer(**values):
-        sound = {"inner": declared(), "more": [declared(), declared()], "x": 1.0, "y": 0}
-        return Outer(**sound | values)
-
-    sizes = {"n_words": 3, "M": 2}
-    check(outer(), sizes)
-    for values, message in (
-        ({"inner": declared(3)}, r"it.inner.a has 3 values instead of 2"),
-        ({"inner": 7}, "it.inner is of unexpected type int"),
-        ({"more": [declared()]}, "it.more has 1 values instead of 2"),
-        ({"more": [declared(), declared(1)]}, r"it.more\[1\].a has 1 values"),
-        ({"x": np.inf}, "it.x is not finite"),
-        ({"x": -1.0}, "it.x is below 0"),
-        ({"x": 1e200}, r"it.x is above 1e\+100"),
-        ({"y": 1.5}, "it.y is not an integer"),
-        ({"y": 2**70}, "it.y is above"),
-    ):
-        with pytest.raises(Mismatch, match=message):
-            check(outer(**values), sizes)
-
-
-def test_a_name_belongs_to_one_class():
-    with pytest.raises(ValueError, match="is already used by"):
-        storable("Mixture")(Toy)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bursty.storage import recover, replacing, replacing_folder
+
+module = importlib.import_module("bursty.storage.replacing")  # the package has a function of this name
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
@@ -151,3 +155,22 @@ def test_a_folder_that_cannot_be_swapped_keeps_what_is_in_it(tmp_path, monkeypat
     with pytest.raises(IsADirectoryError, match="is a folder, but a file is to be written there"):
         put_folder(path, "three", keep=True)
     assert content(path) == dict.fromkeys("ac", "two")
+
+
+def test_default_replacement_drops_the_other_files(tmp_path):
+    put_folder(tmp_path / "folder", "old")
+    (tmp_path / "folder" / "other").write_text("old")
+    with replacing_folder(tmp_path / "folder") as folder:
+        (folder / "a").write_text("new")
+    assert content(tmp_path / "folder") == {"a": "new"}
+
+
+def test_without_locks_what_is_a_day_old_is_stale(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "fcntl", None)
+    old, young = tmp_path / ".file.11111111.part", tmp_path / ".file.22222222.part"
+    for path in (old, young):
+        path.write_text("left")
+    two_days_ago = time.time() - 2 * 86_400
+    os.utime(old, (two_days_ago, two_days_ago))
+    put(tmp_path / "file", "new")
+    assert sorted(os.listdir(tmp_path)) == [young.name, "file"]

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bursty.storage import limits, read_tree, replacing, write_tree
+from bursty.storage.container import pack_strings, unpack_strings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -292,3 +293,15 @@ def test_memory_that_is_not_there(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "free_memory", lambda: 5_000)
     with pytest.raises(ValueError, match=r"its content needs about .* 5,000 are free"):
         read_tree(path, "test")
+
+
+def test_strings_whose_ends_do_not_match_their_bytes():
+    data, ends = pack_strings(["a", "", "\u00e9"])
+    assert (data.tolist(), ends.tolist()) == ([97, 195, 169], [1, 1, 3])
+    assert unpack_strings(data, ends) == ["a", "", "\u00e9"]
+    for wrong in ([1, 1, 2], [1, 1, 4], [2, 1, 3], [-1, 1, 3]):
+        with pytest.raises(ValueError, match="ends of the strings"):
+            unpack_strings(data, np.array(wrong))
+    for wrong in ((data.astype(np.int8), ends), (data[None], ends), (data, ends.astype(np.int32)), (data, ends[None])):
+        with pytest.raises(ValueError, match="arrays of bytes and of ends"):
+            unpack_strings(*wrong)
