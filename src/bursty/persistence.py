@@ -67,6 +67,10 @@ class Saved:
     pipeline : Pipeline or None
         The pipeline whose last step is the model, if it was saved with its vectorizer.
 
+    See Also
+    --------
+    read
+
     Examples
     --------
     >>> from bursty import persistence, save
@@ -101,6 +105,12 @@ def save(model: Any, path: str | Path, *, corpus: Corpus | None = None, run: Map
     -------
     Path
         The path of the file.
+
+    See Also
+    --------
+    load : The model back.
+    bursty.persistence.read : The model and its vocabulary.
+    Checkpoint : For fits that are interrupted.
 
     Examples
     --------
@@ -145,6 +155,10 @@ def load(path: str | Path) -> Any:
     ValueError
         If the file is not a saved model, or is truncated or damaged. Code in a file is never run.
 
+    See Also
+    --------
+    save, bursty.persistence.read
+
     Examples
     --------
     >>> import bursty
@@ -158,6 +172,11 @@ def load(path: str | Path) -> Any:
 
 def read(path: str | Path) -> Saved:
     """Read the model of a file with everything that was saved beside it.
+
+    See Also
+    --------
+    bursty.load : The model alone.
+    Saved : The result.
 
     Examples
     --------

@@ -78,7 +78,7 @@ class Corpus:
     --------
     Corpus.from_texts : Count the words of a list of texts.
     Corpus.from_frame : Count the words of a column of a data frame.
-    bursty.read_corpus : Read files.
+    read_corpus : Read files.
 
     Notes
     -----

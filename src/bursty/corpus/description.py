@@ -12,6 +12,10 @@ import scipy.sparse as sp
 class Description:
     """Summary statistics of a corpus, as returned by `Corpus.describe`.
 
+    See Also
+    --------
+    Corpus.describe
+
     Examples
     --------
     >>> from bursty import Corpus

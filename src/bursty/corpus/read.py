@@ -132,6 +132,12 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
     -------
     Corpus
 
+    See Also
+    --------
+    Corpus.from_texts : From a list of strings.
+    Corpus.from_frame : From a data frame.
+    read_parts : A part at a time.
+
     Examples
     --------
     >>> import tempfile
@@ -176,6 +182,11 @@ def read_parts(
     Tables (CSV, TSV, JSON lines, Parquet) are read twice, first for the vocabulary and then for the counts, with one
     part in memory at a time; other formats are read as a whole and then split. The options are those of `read_corpus`,
     and the parts together equal its result.
+
+    See Also
+    --------
+    write_shards : Keeps the parts on disk.
+    read_corpus : All at once.
 
     Examples
     --------

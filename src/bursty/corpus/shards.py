@@ -64,6 +64,10 @@ class ShardedCorpus:
     It has the attributes of a `Corpus`; those with one row per document (`counts`, `labels`, `ids`, `metadata`) are
     read into memory as a whole on each access. `parts` yields the shards one at a time.
 
+    See Also
+    --------
+    write_shards, Corpus
+
     Examples
     --------
     >>> import tempfile
@@ -293,6 +297,11 @@ def write_shards(path: str | Path, corpora: Corpus | Iterable[Corpus]) -> Sharde
         then an existing folder of shards is left unchanged.
     corpora : Corpus or iterable of Corpus
         Parts of one corpus, in order, with the same vocabulary and label names.
+
+    See Also
+    --------
+    ShardedCorpus : The result.
+    read_parts : Where the parts come from.
 
     Examples
     --------

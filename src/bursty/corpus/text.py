@@ -74,6 +74,10 @@ class TextOptions:
     keep_texts : bool
         Whether to keep the texts, compressed (`Corpus.texts`), so that reports can show excerpts.
 
+    See Also
+    --------
+    Corpus.from_texts, read_corpus
+
     Examples
     --------
     >>> from bursty.corpus import TextOptions
@@ -305,6 +309,10 @@ def count_texts(texts: Iterable[str], **options: Any) -> tuple[sp.csr_array, Arr
     -------
     counts : csr_array of shape (n_documents, n_words)
     vocabulary : ndarray of shape (n_words,)
+
+    See Also
+    --------
+    Corpus.from_texts : A corpus at once.
 
     Examples
     --------

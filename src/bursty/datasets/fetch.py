@@ -13,7 +13,12 @@ VARIABLE = "BURSTY_DATA"
 
 
 class DatasetUnavailable(OSError):
-    """Raised if a collection is not on this machine and cannot be downloaded; the message says what to do."""
+    """Raised if a collection is not on this machine and cannot be downloaded; the message says what to do.
+
+    See Also
+    --------
+    load
+    """
 
 
 def find(entry: Entry) -> tuple[Path, File]:

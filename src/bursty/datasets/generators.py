@@ -27,6 +27,10 @@ class Yu2010Truth:
         Probabilities of the discriminative words in each cluster.
     noise : ndarray of shape (n_words - n_discriminative,)
         Probabilities of the other words.
+
+    See Also
+    --------
+    make_yu2010
     """
 
     discriminative: Array
@@ -44,6 +48,10 @@ class MixtureTruth:
         Dirichlet parameters of each component.
     weights : ndarray of shape (n_components,)
         Mixture weights.
+
+    See Also
+    --------
+    make_bursty_mixture
     """
 
     alpha: Array
@@ -62,6 +70,12 @@ def make_yu2010(random_state: Any = None) -> tuple[Corpus, Yu2010Truth]:
     corpus : Corpus
         Its labels are the clusters.
     truth : Yu2010Truth
+
+    See Also
+    --------
+    Yu2010Truth : The parameters.
+    make_bursty_mixture : Clusters with bursts.
+    bursty.DPMFS : The model of this collection.
 
     Examples
     --------
@@ -118,6 +132,11 @@ def make_bursty_mixture(
     corpus : Corpus
         Its labels are the components.
     truth : MixtureTruth
+
+    See Also
+    --------
+    MixtureTruth : The parameters.
+    bursty.Mixture : Finds the clusters.
 
     Examples
     --------

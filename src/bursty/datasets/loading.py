@@ -19,6 +19,10 @@ _SUBSETS = frozenset({"subset", "max_documents"})
 def names() -> list[str]:
     """Names of the corpora that `load` can read.
 
+    See Also
+    --------
+    load
+
     Examples
     --------
     >>> from bursty.datasets import names
@@ -49,6 +53,12 @@ def load(name: str, *, verify: bool = True, **options: Any) -> Corpus:
     -------
     Corpus
         ``info`` has its name and origin, and a note to be cited with results, if any.
+
+    See Also
+    --------
+    names : What can be loaded.
+    make_bursty_mixture : Documents that need no download.
+    DatasetUnavailable : What is raised where a collection is missing.
 
     Examples
     --------

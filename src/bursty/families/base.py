@@ -27,6 +27,10 @@ Array = np.ndarray[Any, Any]
 class Statistics:
     """Sums over documents, which can be added and multiplied by a number, field by field.
 
+    See Also
+    --------
+    Family, Parameters
+
     Examples
     --------
     >>> import numpy as np
@@ -40,7 +44,9 @@ class Statistics:
     """
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+        if not isinstance(other, Statistics):
+            return NotImplemented  # statistics on a device know how
+        return type(self)(*(gather.added(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
 
     def __mul__(self, factor: float) -> Self:
         return type(self)(*(getattr(self, f.name) * factor for f in fields(self)))
@@ -85,6 +91,10 @@ def add_columns(table: Array, into: Array) -> Array:
 @dataclass(frozen=True)
 class Parameters:
     """Parameters of K components: arrays whose last axis is the component.
+
+    See Also
+    --------
+    Family, Statistics
 
     Examples
     --------
@@ -155,6 +165,12 @@ class Family(ABC, Generic[S, P]):
 
     A subclass names its statistics and parameters in its bases: ``class MyFamily(Family[MyStatistics, MyParameters])``.
     The four abstract methods are the mathematics; everything else declares what other code needs to know.
+
+    See Also
+    --------
+    FamilyEstimator : The public class of a family.
+    Statistics : What a family learns from.
+    Parameters : What it learns.
 
     Examples
     --------

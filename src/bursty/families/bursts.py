@@ -99,6 +99,10 @@ class Burstiness:
         Probability that a word which a document of this length has used once is used again, and what it would be
         without bursts.
 
+    See Also
+    --------
+    burstiness
+
     Examples
     --------
     >>> from bursty import datasets
@@ -128,7 +132,7 @@ class Burstiness:
 
 
 def burstiness(X: Any, labels: Any = None) -> Burstiness:
-    """Measure how bursty documents are, all together or per group.
+    r"""Measure how bursty documents are, all together or per group.
 
     Parameters
     ----------
@@ -141,6 +145,19 @@ def burstiness(X: Any, labels: Any = None) -> Burstiness:
     -------
     Burstiness
         One entry per group.
+
+    See Also
+    --------
+    Burstiness : The result.
+    repeat_probabilities : What s means for each word.
+    bursty.metrics.burstiness : A plain ratio, without a model.
+    bursty.families.uncertainty.overdispersion_test : Likelihood-ratio test against the multinomial.
+
+    Notes
+    -----
+    The test has the exact mean and variance, over all orders of the tokens, of
+
+    .. math:: C = \sum_w \frac{1}{N_w} \sum_d \frac{x_{dw} (x_{dw} - 1)}{2}, \qquad N_w = \sum_d x_{dw}
 
     Examples
     --------
@@ -202,6 +219,10 @@ class Repeats:
     used : ndarray of shape (n_words,)
         Probability that a document uses the word at all.
 
+    See Also
+    --------
+    repeat_probabilities
+
     Examples
     --------
     >>> import numpy as np
@@ -233,7 +254,7 @@ class Repeats:
 
 
 def repeat_probabilities(alpha: Array, length: int) -> Repeats:
-    """Probabilities of repeats in a document of this length, from the urn of a component.
+    r"""Probabilities of repeats in a document of this length, from the urn of a component.
 
     Parameters
     ----------
@@ -241,6 +262,17 @@ def repeat_probabilities(alpha: Array, length: int) -> Repeats:
         Weights of the words in the urn, such as ``DCM.alpha_`` or a row of ``DCMLDA.beta_``.
     length : int
         Number of tokens of the component in the document, at least 2.
+
+    See Also
+    --------
+    Repeats : The result.
+    burstiness : The same for whole collections, with an interval of s.
+
+    Notes
+    -----
+    The count of a word is beta-binomial:
+
+    .. math:: p(x_w \ge 2 \mid x_w \ge 1), \qquad x_w \sim \mathrm{BetaBin}(n, \alpha_w, s - \alpha_w)
 
     Examples
     --------

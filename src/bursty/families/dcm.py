@@ -98,10 +98,7 @@ class DCMFamily(UrnFamily[DCMStatistics, DCMParameters]):
     def log_prob(self, chunk: Chunk, params: DCMParameters) -> Array:
         """First occurrences as in the EDCM; repeats from an urn with one more copy of the word."""
         log_prob = chunk.words(params.log_table)
-        repeats = chunk.without_first
-        log_prob += repeats.levels(
-            polya.log_rising_table(repeats.level_first, repeats.level_values, params.alpha + 1.0)
-        )
+        log_prob += chunk.without_first.rising(params.alpha, 1.0)
         self.add_length_term(chunk, params, log_prob)
         return log_prob
 
@@ -222,7 +219,7 @@ class _WordUrns(Draws):
 
 
 class DCM(UrnEstimator):
-    """Dirichlet compound multinomial distribution of word counts, also known as the multivariate Polya distribution.
+    r"""Dirichlet compound multinomial distribution of word counts, also known as the multivariate Polya distribution.
 
     Parameters
     ----------
@@ -245,6 +242,22 @@ class DCM(UrnEstimator):
         Sum of ``alpha_``; the smaller, the burstier. It is 1e10 if the likelihood is largest at infinity (the
         multinomial limit: words are not repeated more often than by chance), and 1e-10 if every document is one word
         repeated.
+
+    See Also
+    --------
+    EDCM : Approximation with faster EM.
+    Multinomial : The limit without bursts.
+    bursty.families.bursts.burstiness : ``s_`` with an interval and a test.
+    bursty.families.uncertainty.parameter_errors : Standard errors of ``alpha_``.
+
+    Notes
+    -----
+    One sequence of words of length n has the probability ([Madsen2005] eq. 2)
+
+    .. math::
+
+       p(x) = \frac{\Gamma(s)}{\Gamma(s + n)} \prod_w \frac{\Gamma(x_w + \alpha_w)}{\Gamma(\alpha_w)}, \qquad
+       s = \sum_w \alpha_w
 
     Examples
     --------

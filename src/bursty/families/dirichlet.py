@@ -176,7 +176,7 @@ def inverse_psi(values: Array) -> Array:
 
 
 class Dirichlet(FamilyEstimator):
-    """Dirichlet distribution of the proportions of words in documents.
+    r"""Dirichlet distribution of the proportions of words in documents.
 
     Parameters
     ----------
@@ -192,8 +192,19 @@ class Dirichlet(FamilyEstimator):
     alpha_ : ndarray of shape (n_words,)
         Parameters of the Dirichlet distribution. Their sum is 1e10 if all documents have the same proportions.
 
+    See Also
+    --------
+    DCM : For the counts themselves: no smoothing of documents is needed.
+
     Notes
     -----
+    The density of the smoothed proportions of a document is
+
+    .. math::
+
+       f(p) = \frac{\Gamma(s)}{\prod_w \Gamma(\alpha_w)} \prod_w p_w^{\alpha_w - 1}, \qquad
+       p_w = \frac{x_w + \epsilon}{n + W \epsilon}
+
     Madsen et al. (2005) describe this model in section 4 and reject it for classification, since smoothing makes all
     rare words equal. In the `DCM`, the words of a document are drawn from such proportions instead.
 

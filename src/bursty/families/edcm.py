@@ -124,7 +124,7 @@ class NormalisedEDCMFamily(EDCMFamily):
 
 
 class EDCM(UrnEstimator):
-    """Exponential-family approximation of the Dirichlet compound multinomial.
+    r"""Exponential-family approximation of the Dirichlet compound multinomial.
 
     Parameters
     ----------
@@ -146,6 +146,20 @@ class EDCM(UrnEstimator):
     s_ : float
         Sum of ``beta_``; the smaller, the burstier. It is 1e10 if no document repeats a word, and 1e-10 if every
         document is one word repeated.
+
+    See Also
+    --------
+    DCM : The exact model.
+    Multinomial : A model without bursts.
+
+    Notes
+    -----
+    One sequence of words of length n has the value ([Elkan2006] eq. 3 and 4)
+
+    .. math::
+
+       q(x) = \frac{\Gamma(s)}{\Gamma(s + n)} \prod_{w : x_w \ge 1} \beta_w \Gamma(x_w), \qquad
+       s = \sum_w \beta_w
 
     Examples
     --------

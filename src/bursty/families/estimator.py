@@ -29,6 +29,11 @@ FAMILIES: dict[str, type[FamilyEstimator]] = {}
 class FamilyEstimator(CountEstimator):
     """One component of a family, fitted to a corpus.
 
+    See Also
+    --------
+    Family : What a family has to define.
+    FAMILIES : The public classes by name.
+
     Examples
     --------
     >>> from bursty.families import FAMILIES, FamilyEstimator
@@ -178,6 +183,10 @@ def _agree_on_columns(item: Any, sizes: dict[str, int], where: str) -> None:
 def get_family(family: Any) -> Family[Any, Any]:
     """Return the family of this name, or that of a family estimator such as ``DCM()``.
 
+    See Also
+    --------
+    FAMILIES, family_of
+
     Examples
     --------
     >>> from bursty.families import DCM, get_family
@@ -193,6 +202,10 @@ def get_family(family: Any) -> Family[Any, Any]:
 
 def family_of(model: Any) -> Family[Any, Any] | None:
     """Return the family of a model, if it has one: ``family_`` if the fit has chosen it, otherwise ``family``.
+
+    See Also
+    --------
+    FAMILIES, get_family
 
     Examples
     --------

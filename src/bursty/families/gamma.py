@@ -32,7 +32,7 @@ _STEPS, _FIRST_STEPS = 5, 200
 @storable("GammaPrior", shape=number(low=0), rate=number(low=0))
 @dataclass(frozen=True)
 class GammaPrior:
-    """Gamma prior on the parameters of a DCM or EDCM, for ``Mixture(prior=GammaPrior())``.
+    r"""Gamma prior on the parameters of a DCM or EDCM, for ``Mixture(prior=GammaPrior())``.
 
     Parameters
     ----------
@@ -40,6 +40,17 @@ class GammaPrior:
         Shape of the gamma distribution.
     rate : float, default 0.1
         Rate of the gamma distribution. The defaults are those of Holmes, Harris and Quince (2012).
+
+    See Also
+    --------
+    bursty.Mixture : Takes it as ``prior``.
+    bursty.select_components : Uses it for tables with few columns.
+
+    Notes
+    -----
+    Every parameter has the density (Holmes, Harris and Quince 2012)
+
+    .. math:: p(\alpha_w) = \frac{b^a}{\Gamma(a)} \alpha_w^{a - 1} e^{-b \alpha_w}
 
     Examples
     --------

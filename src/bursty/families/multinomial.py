@@ -100,7 +100,7 @@ def documents_of_tokens(words: Array, lengths: Array, n_words: int) -> sp.csr_ar
 
 
 class Multinomial(FamilyEstimator):
-    """Multinomial distribution of word counts.
+    r"""Multinomial distribution of word counts.
 
     Parameters
     ----------
@@ -116,6 +116,17 @@ class Multinomial(FamilyEstimator):
     ----------
     theta_ : ndarray of shape (n_words,)
         Probability of each word.
+
+    See Also
+    --------
+    DCM : The same urn with bursts.
+    bursty.Mixture : Clusters with a multinomial each (``family="multinomial"``).
+
+    Notes
+    -----
+    One sequence of words has the probability
+
+    .. math:: p(x) = \prod_w \theta_w^{x_w}
 
     Examples
     --------

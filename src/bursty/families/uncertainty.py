@@ -47,6 +47,10 @@ class ParameterErrors:
     s, s_error, s_low, s_high : float
         An error of infinity: the likelihood does not bound s from above, as where no word is repeated.
 
+    See Also
+    --------
+    parameter_errors
+
     Examples
     --------
     >>> import numpy as np
@@ -69,7 +73,7 @@ class ParameterErrors:
 
 
 def parameter_errors(model: DCM, X: Any, sample_weight: Any = None) -> ParameterErrors:
-    """Standard errors and 95% intervals of alpha and s, from the curvature of the log-likelihood.
+    r"""Standard errors and 95% intervals of alpha and s, from the curvature of the log-likelihood.
 
     They are those of maximum likelihood with many documents. With more words than documents s is biased too, which no
     standard error shows: see `bursty.families.bursts.burstiness` for an interval that accounts for it.
@@ -81,6 +85,21 @@ def parameter_errors(model: DCM, X: Any, sample_weight: Any = None) -> Parameter
     X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
     sample_weight : array-like of shape (n_documents,), optional
         Weights of the fit, such as the posterior of a component of a `Mixture`.
+
+    See Also
+    --------
+    ParameterErrors : The result.
+    bursty.families.bursts.burstiness : An interval of s that holds with few documents.
+
+    Notes
+    -----
+    The covariance matrix of the estimate is
+
+    .. math::
+
+       \mathrm{diag}(v) + \frac{z \, v v^\top}{1 - z \sum_w v_w}, \qquad
+       \frac{1}{v_w} = \sum_d \bigl(\psi'(\alpha_w) - \psi'(\alpha_w + x_{dw})\bigr), \quad
+       z = \sum_d \bigl(\psi'(s) - \psi'(s + n_d)\bigr)
 
     Examples
     --------
@@ -137,6 +156,10 @@ def _interval(value: Array, error: Array) -> tuple[Array, Array]:
 class TestResult:
     """A test statistic and its p-value.
 
+    See Also
+    --------
+    overdispersion_test
+
     Examples
     --------
     >>> import numpy as np
@@ -153,7 +176,7 @@ class TestResult:
 
 
 def overdispersion_test(X: Any) -> TestResult:
-    """Likelihood-ratio test of a DCM against the multinomial: do counts vary more than those of one multinomial?
+    r"""Likelihood-ratio test of a DCM against the multinomial: do counts vary more than those of one multinomial?
 
     Under the multinomial, s is infinite, at the boundary of the parameters: the statistic is then zero in half of all
     samples, and chi-squared with one degree of freedom in the other half. This holds for many documents of few words.
@@ -162,6 +185,20 @@ def overdispersion_test(X: Any) -> TestResult:
     Parameters
     ----------
     X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
+
+    See Also
+    --------
+    bursty.families.bursts.burstiness : A test that needs no maximum likelihood.
+    predictive_check : Where a model does not fit.
+
+    Notes
+    -----
+    The statistic is
+
+    .. math::
+
+       2 \Bigl(\max_\alpha \log p_\mathrm{DCM}(x \mid \alpha)
+       - \max_\theta \log p_\mathrm{mult}(x \mid \theta)\Bigr)
 
     Examples
     --------
@@ -195,6 +232,10 @@ class GroupComparison:
         Wald tests that a word has the same proportion in all groups, adjusted for their number (false discovery rate,
         Benjamini and Hochberg); NaN for words that a group does not have.
 
+    See Also
+    --------
+    compare_groups
+
     Examples
     --------
     >>> import numpy as np
@@ -225,6 +266,10 @@ def compare_groups(X: Any, groups: Any, *, n_permutations: int = 999, random_sta
     n_permutations : int, default 999
         Number of random assignments of documents to groups that the composition is compared with.
     random_state : int, Generator or RandomState, optional
+
+    See Also
+    --------
+    GroupComparison : The result.
 
     Examples
     --------
@@ -321,6 +366,10 @@ class PredictiveCheck:
     p_values : dict of str to float
         Two-sided: twice the share of draws beyond the observed value. Small: the model does not make such data.
 
+    See Also
+    --------
+    predictive_check, bursty.plot.predictive_check
+
     Examples
     --------
     >>> import numpy as np
@@ -355,6 +404,11 @@ def predictive_check(
         What to compare. By default `STATISTICS`.
     n_draws : int, default 99
     random_state : int, Generator or RandomState, optional
+
+    See Also
+    --------
+    PredictiveCheck : The result.
+    bursty.plot.predictive_check : The plot of it.
 
     Examples
     --------

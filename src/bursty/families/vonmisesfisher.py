@@ -173,7 +173,7 @@ def _wood(kappa: float, n_words: int, rng: np.random.Generator) -> float:
 
 
 class VonMisesFisher(FamilyEstimator):
-    """Von Mises-Fisher distribution of the directions of documents.
+    r"""Von Mises-Fisher distribution of the directions of documents.
 
     Parameters
     ----------
@@ -188,6 +188,20 @@ class VonMisesFisher(FamilyEstimator):
         Mean direction.
     kappa_ : float
         Concentration; 1e10 if all documents have the same direction.
+
+    See Also
+    --------
+    DCM : For counts rather than directions.
+    bursty.Mixture : Clusters of embeddings (``family="vonmisesfisher"``).
+
+    Notes
+    -----
+    The density of the direction of a document, with W words and the Bessel function I, is
+
+    .. math::
+
+       f(x) = \frac{\kappa^{W/2 - 1}}{(2 \pi)^{W/2} I_{W/2 - 1}(\kappa)}
+       \exp\Bigl(\kappa \, \mu^\top \frac{x}{\|x\|}\Bigr)
 
     Examples
     --------

@@ -23,7 +23,7 @@ def burstiness(counts: Any, *, axis: Literal["word"]) -> Array: ...
 
 
 def burstiness(counts: Any, *, axis: Literal["word"] | None = None) -> float | Array:
-    """Mean count of a word in the documents that contain it: tokens over distinct (document, word) pairs.
+    r"""Mean count of a word in the documents that contain it: tokens over distinct (document, word) pairs.
 
     Parameters
     ----------
@@ -35,6 +35,15 @@ def burstiness(counts: Any, *, axis: Literal["word"] | None = None) -> float | A
     -------
     float, or ndarray of shape (n_words,)
         1 if no word is ever repeated, larger if words come in bursts; NaN if there are no tokens.
+
+    See Also
+    --------
+    bursty.families.bursts.burstiness : With a model, an interval and a test.
+    count_probabilities : How often words occur how many times.
+
+    Notes
+    -----
+    .. math:: \sum_{dw} x_{dw} \Big/ \sum_{dw} [x_{dw} > 0]
 
     Examples
     --------
@@ -70,6 +79,10 @@ class CountProbabilities:
     token_share : dict of str to float
         Fraction of all tokens in each group.
 
+    See Also
+    --------
+    count_probabilities
+
     Examples
     --------
     >>> from bursty.metrics import count_probabilities
@@ -90,7 +103,7 @@ def count_probabilities(
     groups: Mapping[str, int | None] | None = None,
     frequencies: Any = None,
 ) -> CountProbabilities:
-    """Probability that a word occurs exactly x times in a document, for common, average and rare words.
+    r"""Probability that a word occurs exactly x times in a document, for common, average and rare words.
 
     These are the curves of [Madsen2005] Figures 1, 2 and 4: over all documents and all words of a group, the
     fraction of (document, word) pairs whose count is x. Pairs whose count exceeds ``max_count`` are not shown, so a
@@ -112,6 +125,17 @@ def count_probabilities(
     Returns
     -------
     CountProbabilities
+
+    See Also
+    --------
+    bursty.plot.count_probabilities : The plot.
+    burstiness : One number.
+
+    Notes
+    -----
+    With the words G of a group and D documents,
+
+    .. math:: p(x) = \frac{1}{D |G|} \sum_d \sum_{w \in G} [x_{dw} = x]
 
     Examples
     --------

@@ -23,7 +23,7 @@ def break_even(y_true: Any, scores: Any, *, average: None) -> Array: ...
 
 
 def break_even(y_true: Any, scores: Any, *, average: Literal["micro", "macro"] | None = "micro") -> float | Array:
-    """Precision at the threshold where it equals recall ([Madsen2005] section 5.4).
+    r"""Precision at the threshold where it equals recall ([Madsen2005] section 5.4).
 
     Parameters
     ----------
@@ -40,8 +40,16 @@ def break_even(y_true: Any, scores: Any, *, average: Literal["micro", "macro"] |
     float, or ndarray of shape (n_classes,)
         Between 0 and 1. A class without documents has no recall: its value is NaN, and both averages ignore it.
 
+    See Also
+    --------
+    bursty.BayesClassifier
+
     Notes
     -----
+    A class of N documents has precision = recall at the threshold that calls N documents positive:
+
+    .. math:: \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP}} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FN}}
+
     Precision equals recall where as many documents are called positive as belong to the class. Documents with the same
     score go together, so ties can make this impossible. In that case the threshold that calls the nearest number of
     documents positive is used, and the value is the mean of precision and recall there (both are 0 if no document is

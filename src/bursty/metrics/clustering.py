@@ -32,7 +32,7 @@ _MEANS: dict[str, Callable[[float, float], float]] = {
 
 
 def mutual_information(labels_true: Any, labels_pred: Any) -> float:
-    """Mutual information of two labellings, in nats ([Elkan2006] section 5).
+    r"""Mutual information of two labellings, in nats ([Elkan2006] section 5).
 
     Parameters
     ----------
@@ -44,6 +44,17 @@ def mutual_information(labels_true: Any, labels_pred: Any) -> float:
     float
         Between 0 (independent) and the smaller of the two entropies.
 
+    See Also
+    --------
+    normalized_mutual_information : From 0 to 1.
+    match_clusters : Which cluster is which class.
+
+    Notes
+    -----
+    With the shares r of documents in each pair of labels, and the shares p and q of each label,
+
+    .. math:: I = \sum_{ij} r_{ij} \log \frac{r_{ij}}{p_i q_j}
+
     Examples
     --------
     >>> from bursty.metrics import mutual_information
@@ -54,7 +65,7 @@ def mutual_information(labels_true: Any, labels_pred: Any) -> float:
 
 
 def normalized_mutual_information(labels_true: Any, labels_pred: Any, *, method: str = "geometric") -> float:
-    """Mutual information over a mean of the two entropies: 1 for the same partition, 0 for independent ones.
+    r"""Mutual information over a mean of the two entropies: 1 for the same partition, 0 for independent ones.
 
     Parameters
     ----------
@@ -69,8 +80,17 @@ def normalized_mutual_information(labels_true: Any, labels_pred: Any, *, method:
         Between 0 and 1. If both labellings have a single label they agree (1); if only one of them has, it carries no
         information about the other (0).
 
+    See Also
+    --------
+    mutual_information : In nats.
+    variation_of_information : A distance.
+
     Notes
     -----
+    With the entropies of the two labellings, by default
+
+    .. math:: \frac{I}{\sqrt{H H'}}
+
     [Elkan2006] Table 3 uses the normalisation of Zhong and Ghosh (2005), ``I / sqrt(H(true) H(pred))``.
     [Yu2010] eq. 18 is the same measure written in document counts. Differs from eq. 18 as printed: the
     logarithm in its numerator lacks the factor d (the number of documents), without which equal partitions
@@ -100,6 +120,10 @@ def match_clusters(labels_true: Any, labels_pred: Any) -> dict[Any, Any]:
     -------
     dict
         Cluster to label; clusters without a label (there may be more clusters than labels) are missing.
+
+    See Also
+    --------
+    normalized_mutual_information, bursty.plot.confusion
 
     Examples
     --------

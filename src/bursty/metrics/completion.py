@@ -12,7 +12,7 @@ Array = np.ndarray[Any, Any]
 def document_completion(
     model: Any, X: Any, held: Any = None, *, random_state: Any = None, return_error: bool = False
 ) -> Any:
-    """Perplexity of held-out tokens, given the other tokens of their documents. Lower is better.
+    r"""Perplexity of held-out tokens, given the other tokens of their documents. Lower is better.
 
     Parameters
     ----------
@@ -33,8 +33,18 @@ def document_completion(
         ``exp(-sum_d log p(held_d | observed_d) / n_held)``, and its standard error where it is asked for: documents are
         the sampling units, so it says how much the value would vary between test sets of the same size.
 
+    See Also
+    --------
+    left_to_right, empirical_likelihood
+    coherence : How well topics read.
+
     Notes
     -----
+    .. math::
+
+       \exp\Bigl(-\sum_d \sum_{i \in \mathrm{held}_d} \log p(w_{di} \mid \mathrm{observed}_d)
+       \Big/ \sum_d |\mathrm{held}_d|\Bigr)
+
     A topic model infers the topics of the observed tokens with its parameters fixed, by 16 independent Gibbs chains of
     2 sweeps that are discarded and 3 that count. For each of these 48 samples,
 

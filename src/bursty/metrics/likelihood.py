@@ -12,7 +12,7 @@ Array = np.ndarray[Any, Any]
 
 
 def perplexity(model: Any, X: Any, **options: Any) -> float:
-    """``exp(-sum_d log p(x_d) / sum_d n_d)``: the effective number of equally likely words. Lower is better.
+    r"""``exp(-sum_d log p(x_d) / sum_d n_d)``: the effective number of equally likely words. Lower is better.
 
     p is the probability of one sequence of words (no multinomial coefficient), the logarithm is natural, and
     n_d is the number of tokens of document d. A uniform choice among W words has perplexity W.
@@ -31,8 +31,17 @@ def perplexity(model: Any, X: Any, **options: Any) -> float:
     float
         Infinity if a document has probability 0.
 
+    See Also
+    --------
+    document_completion : For topic models.
+    bursty.families.EDCM : Needs ``normalized=True`` to be comparable.
+
     Notes
     -----
+    With documents of n tokens,
+
+    .. math:: \exp\Bigl(-\sum_d \log p(x_d) \Big/ \sum_d n_d\Bigr)
+
     [Elkan2006] section 5 prints the same formula without the minus sign, [Madsen2005] section 5.3 with it.
 
     Examples

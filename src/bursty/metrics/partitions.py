@@ -18,7 +18,7 @@ _MOST_DRAWS = 200
 
 
 def posterior_similarity(samples: Any) -> Array:
-    """Posterior probability that each pair of documents is in the same cluster.
+    r"""Posterior probability that each pair of documents is in the same cluster.
 
     Parameters
     ----------
@@ -28,6 +28,17 @@ def posterior_similarity(samples: Any) -> Array:
     Returns
     -------
     ndarray of shape (n_documents, n_documents)
+
+    See Also
+    --------
+    best_partition
+    bursty.plot.similarity : A picture of it.
+
+    Notes
+    -----
+    With the labels z of T draws,
+
+    .. math:: S_{ij} = \frac{1}{T} \sum_t [z^t_i = z^t_j]
 
     Examples
     --------
@@ -45,7 +56,15 @@ def posterior_similarity(samples: Any) -> Array:
 
 
 def variation_of_information(labels_a: Any, labels_b: Any) -> float:
-    """Variation of information between two partitions, in nats (Meila 2007).
+    r"""Variation of information between two partitions, in nats (Meila 2007).
+
+    See Also
+    --------
+    best_partition, normalized_mutual_information
+
+    Notes
+    -----
+    .. math:: H + H' - 2 I
 
     Examples
     --------
@@ -58,7 +77,7 @@ def variation_of_information(labels_a: Any, labels_b: Any) -> float:
 
 
 def best_partition(samples: Any, loss: str = "vi") -> Array:
-    """The draw with the smallest mean distance to all draws.
+    r"""The draw with the smallest mean distance to all draws.
 
     Parameters
     ----------
@@ -72,6 +91,17 @@ def best_partition(samples: Any, loss: str = "vi") -> Array:
     -------
     ndarray of shape (n_documents,)
         Labels from 0, numbered by first appearance.
+
+    See Also
+    --------
+    posterior_similarity, variation_of_information
+    bursty.DPMFS : Uses it.
+
+    Notes
+    -----
+    Over the draws z,
+
+    .. math:: \arg\min_z \sum_t \mathrm{VI}(z, z^t)
 
     Examples
     --------
@@ -94,7 +124,7 @@ def best_partition(samples: Any, loss: str = "vi") -> Array:
 
 
 def r_hat(chains: Any) -> float:
-    """Potential scale reduction of split chains (Gelman and Rubin): near 1 if the chains agree.
+    r"""Potential scale reduction of split chains (Gelman and Rubin): near 1 if the chains agree.
 
     Parameters
     ----------
@@ -105,6 +135,16 @@ def r_hat(chains: Any) -> float:
     -------
     float
         1 if nothing ever changes, infinite if the halves are constant but different.
+
+    See Also
+    --------
+    effective_sample_size, bursty.plot.trace
+
+    Notes
+    -----
+    With the variance W within and B between the halves of all chains, n draws each,
+
+    .. math:: \hat R = \sqrt{\frac{\frac{n - 1}{n} W + \frac{1}{n} B}{W}}
 
     Examples
     --------
@@ -124,7 +164,7 @@ def r_hat(chains: Any) -> float:
 
 
 def effective_sample_size(chains: Any) -> float:
-    """Effective sample size of split chains (Geyer's initial monotone sequence).
+    r"""Effective sample size of split chains (Geyer's initial monotone sequence).
 
     Parameters
     ----------
@@ -134,6 +174,16 @@ def effective_sample_size(chains: Any) -> float:
     -------
     float
         At most the number of draws, which is returned if nothing ever changes.
+
+    See Also
+    --------
+    r_hat
+
+    Notes
+    -----
+    With the autocorrelations of N draws,
+
+    .. math:: \frac{N}{1 + 2 \sum_{t \ge 1} \rho_t}
 
     Examples
     --------

@@ -14,7 +14,7 @@ Array = np.ndarray[Any, Any]
 
 
 def empirical_likelihood(model: Any, X: Any, *, random_state: Any = None, n_pseudo: int = 1000, **options: Any) -> Any:
-    """Held-out log-likelihood of each document, estimated by empirical likelihood.
+    r"""Held-out log-likelihood of each document, estimated by empirical likelihood.
 
     Parameters
     ----------
@@ -25,6 +25,16 @@ def empirical_likelihood(model: Any, X: Any, *, random_state: Any = None, n_pseu
         Number of pseudo-documents.
     **options
         Passed to the model's method: ``return_error=True`` for standard errors.
+
+    See Also
+    --------
+    document_completion, left_to_right
+
+    Notes
+    -----
+    With S pseudo-documents drawn from the model,
+
+    .. math:: \log \frac{1}{S} \sum_s p(x_d \mid \hat p_s)
 
     Examples
     --------
@@ -39,7 +49,7 @@ def empirical_likelihood(model: Any, X: Any, *, random_state: Any = None, n_pseu
 
 
 def left_to_right(model: Any, X: Any, *, random_state: Any = None, n_particles: int = 20, **options: Any) -> Array:
-    """Held-out log-likelihood of each document, estimated left to right.
+    r"""Held-out log-likelihood of each document, estimated left to right.
 
     Parameters
     ----------
@@ -50,6 +60,20 @@ def left_to_right(model: Any, X: Any, *, random_state: Any = None, n_particles: 
         Number of particles.
     **options
         Passed to the model's method.
+
+    See Also
+    --------
+    document_completion : Less noisy.
+    empirical_likelihood : The measure of the paper.
+
+    Notes
+    -----
+    A document is a product of predictions, each estimated with particles for the topics z of the words before:
+
+    .. math::
+
+       \log p(w) = \sum_i \log p(w_i \mid w_{<i})
+       \approx \sum_i \log \frac{1}{R} \sum_r p(w_i \mid z^r_{<i}, w_{<i})
 
     Examples
     --------
@@ -71,7 +95,7 @@ def _own(model: Any, name: str) -> Any:
 
 
 def coherence(topics: Any, X: Any, *, measure: str = "npmi", n_words: int = 10) -> Array:
-    """Coherence of the top words of each topic, from their co-occurrence in documents.
+    r"""Coherence of the top words of each topic, from their co-occurrence in documents.
 
     Parameters
     ----------
@@ -90,6 +114,17 @@ def coherence(topics: Any, X: Any, *, measure: str = "npmi", n_words: int = 10) 
     -------
     ndarray of shape (n_topics,)
         NaN if a top word occurs in no document (for "umass") or a topic has fewer than two words.
+
+    See Also
+    --------
+    diversity : To be read beside it.
+    document_completion : How well topics predict.
+
+    Notes
+    -----
+    The mean over pairs of top words, with shares of documents as probabilities, of
+
+    .. math:: \mathrm{NPMI}(u, v) = \log \frac{p(u, v)}{p(u) \, p(v)} \Big/ {-\log p(u, v)}
 
     Examples
     --------
@@ -110,7 +145,7 @@ def coherence(topics: Any, X: Any, *, measure: str = "npmi", n_words: int = 10) 
 
 
 def diversity(topics: Any, *, n_words: int = 10) -> float:
-    """Share of distinct words among the top words of all topics: 1 where no two topics have one in common.
+    r"""Share of distinct words among the top words of all topics: 1 where no two topics have one in common.
 
     Parameters
     ----------
@@ -118,6 +153,16 @@ def diversity(topics: Any, *, n_words: int = 10) -> float:
         Scores of the words, as for `coherence`.
     n_words : int
         Number of top words per topic (Dieng et al. 2020 take 25).
+
+    See Also
+    --------
+    coherence, match_topics
+
+    Notes
+    -----
+    With the set of the m top words of each of K topics,
+
+    .. math:: \Bigl| \bigcup_k \mathrm{top}_k \Bigr| \Big/ (K m)
 
     Examples
     --------
@@ -150,7 +195,7 @@ def _coherence(present: Any, measure: str) -> float:
 
 
 def match_topics(first: Any, second: Any) -> tuple[Array, Array]:
-    """One-to-one matching of the topics of two fits that maximises their overlap.
+    r"""One-to-one matching of the topics of two fits that maximises their overlap.
 
     Parameters
     ----------
@@ -163,6 +208,16 @@ def match_topics(first: Any, second: Any) -> tuple[Array, Array]:
         The topic of ``second`` matched to each topic of ``first``; -1 if there is none left.
     overlap : ndarray of float
         For each pair, the sum over words of the smaller of the two probabilities, from 0 to 1.
+
+    See Also
+    --------
+    match_clusters, diversity
+
+    Notes
+    -----
+    The overlap of two topics is
+
+    .. math:: \sum_w \min(\phi_w, \phi'_w)
 
     Examples
     --------

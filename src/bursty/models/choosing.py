@@ -37,6 +37,11 @@ def select_components(
     Selection
         Scores of each number, other columns, what each rule would choose, and the choice, ``n_components``.
 
+    See Also
+    --------
+    Mixture : ``Mixture("auto")`` uses the same rule.
+    bursty.plot.likelihoods : A plot of the result.
+
     Examples
     --------
     >>> from bursty import datasets, select_components

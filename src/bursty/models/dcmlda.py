@@ -31,7 +31,7 @@ _MAX_PAIRS = 2**31
 @storable("DCMLDA", **STORED)
 @documented
 class DCMLDA(TopicModel):
-    """Topics of documents whose words come in bursts.
+    r"""Topics of documents whose words come in bursts.
 
     As in LDA, every document is a mixture of topics. But each document draws its own word probabilities for each topic,
     around those the topic has in the corpus: if a sports document says "rugby" once it will say it again, rather than
@@ -65,8 +65,22 @@ class DCMLDA(TopicModel):
         ``beta_`` over ``s_``: the expected word probabilities of each topic.
     (shared attributes)
 
+    See Also
+    --------
+    LDA : Topics without bursts.
+    Mixture : One cluster per document.
+    bursty.metrics.document_completion : How well topics predict.
+    bursty.plot.topics_over : Topics over time.
+
     Notes
     -----
+    Every document d draws ([Doyle2009])
+
+    .. math::
+
+       \theta_d \sim \mathrm{Dir}(\alpha), \quad \phi_{dk} \sim \mathrm{Dir}(\beta_k), \quad z_{di} \sim \theta_d, \quad
+       w_{di} \sim \phi_{d z_{di}}
+
     Each topic gives a share of its ``s_`` to words that are new to it, and more to those that many topics have, by
     absolute discounting (Kneser and Ney 1995). A topic that loses all its tokens keeps its last ``beta_`` and a small
     ``alpha_``.

@@ -50,6 +50,11 @@ class Hierarchy:
     names : list of str
         Names of the nodes: those of the model for groups, three words for the others, "all" for the root.
 
+    See Also
+    --------
+    bursty.plot.hierarchy
+    bursty.Mixture, bursty.DCMLDA
+
     Examples
     --------
     >>> from bursty import Mixture, datasets

@@ -25,7 +25,7 @@ Array = np.ndarray[Any, Any]
 @storable("LDA", **STORED)
 @documented
 class LDA(TopicModel):
-    """Latent Dirichlet allocation: every document is a mixture of topics that all documents share.
+    r"""Latent Dirichlet allocation: every document is a mixture of topics that all documents share.
 
     Parameters
     ----------
@@ -50,6 +50,20 @@ class LDA(TopicModel):
     components_ : ndarray of shape (n_components, n_words)
         Word probabilities of each topic; rows sum to one.
     (shared attributes)
+
+    See Also
+    --------
+    DCMLDA : Topics with bursts, which predict better.
+    bursty.metrics.document_completion : How well topics predict.
+
+    Notes
+    -----
+    Topics and documents are drawn by
+
+    .. math::
+
+       \phi_k \sim \mathrm{Dir}(\beta), \quad \theta_d \sim \mathrm{Dir}(\alpha), \quad z_{di} \sim \theta_d, \quad
+       w_{di} \sim \phi_{z_{di}}
 
     Examples
     --------

@@ -67,7 +67,7 @@ def _check_copies(model: Mixture, sizes: dict[str, int]) -> None:
     check=_check_copies,
 )
 class Mixture(MixturePrediction, ClusterReading):
-    """Clusters of documents, by EM for a mixture of multinomial, DCM, EDCM or von Mises-Fisher components.
+    r"""Clusters of documents, by EM for a mixture of multinomial, DCM, EDCM or von Mises-Fisher components.
 
     Parameters
     ----------
@@ -157,8 +157,21 @@ class Mixture(MixturePrediction, ClusterReading):
     selection_ : Selection
         With ``n_components="auto"``: the numbers that were compared.
 
+    See Also
+    --------
+    select_components : The number of clusters.
+    DPMFS : Clusters whose number is part of the model.
+    bursty.report.write : A page about the clusters.
+
     Notes
     -----
+    Plain EM maximises the first; the second is the E step:
+
+    .. math::
+
+       \sum_d \log \sum_k \pi_k \, p(x_d \mid \alpha_k), \qquad
+       r_{dk} \propto \pi_k \, p(x_d \mid \alpha_k)^{1 / T_d}
+
     Empty documents get the mixing weights as posterior and keep their row. A component that loses all its documents
     keeps a weight near zero and is never a label; a warning says so.
 

@@ -71,7 +71,8 @@ _SHARED = {
         doc_topic_ : ndarray of shape (n_documents, n_components)
             Topic mixtures of the documents of the fit (or of the last `partial_fit`); rows sum to one.
         trace_ : dict of arrays
-            History of the fit: iteration, sweep, log_likelihood (of words and topics, per word) and tokens_per_second.
+            History of the fit: iteration, sweep, log_likelihood (of words and topics, per word) and tokens_per_second
+            (tokens times sweeps, divided by the seconds of the iteration).
         n_iter_ : int
             Number of iterations.
         converged_ : bool

@@ -45,6 +45,10 @@ def reliability_bins(y_true: Any, probabilities: Any, classes: Any = None, n_bin
     Reliability
         Named tuple of ``confidence``, ``accuracy`` and ``documents``, one value per non-empty bin, and ``error``.
 
+    See Also
+    --------
+    reliability
+
     Examples
     --------
     >>> from bursty.plot import reliability_bins
@@ -88,6 +92,10 @@ def reliability(
     Returns
     -------
     Axes
+
+    See Also
+    --------
+    reliability_bins, bursty.BayesClassifier
 
     Examples
     --------

@@ -27,6 +27,10 @@ def predictive_check(check: Any, *, ax: Axes | None = None) -> Axes:
     -------
     Axes
 
+    See Also
+    --------
+    bursty.families.uncertainty.predictive_check : The numbers.
+
     Examples
     --------
     >>> from bursty import datasets, plot

@@ -33,6 +33,10 @@ def cluster_sizes(model: Any, *, n_words: int = 4, ax: Axes | None = None) -> Ax
     -------
     Axes
 
+    See Also
+    --------
+    cluster_words, bursty.Mixture
+
     Examples
     --------
     >>> from bursty import plot
@@ -74,6 +78,10 @@ def cluster_words(model: Any, cluster: int, n: int = 12, *, by: str = "contrast"
     -------
     Axes
 
+    See Also
+    --------
+    cluster_sizes, topic_words
+
     Examples
     --------
     >>> from bursty import Mixture, datasets, plot
@@ -114,6 +122,10 @@ def confusion(
     Returns
     -------
     Axes
+
+    See Also
+    --------
+    bursty.metrics.match_clusters, reliability
 
     Examples
     --------
@@ -161,6 +173,10 @@ def similarity(samples: Any, *, labels: Any = None, ax: Axes | None = None) -> A
     Returns
     -------
     Axes
+
+    See Also
+    --------
+    bursty.metrics.posterior_similarity, bursty.DPMFS
 
     Examples
     --------

@@ -31,6 +31,11 @@ def probabilities(first: Any, second: Any, X: Any, *, ax: Axes | None = None) ->
     -------
     Axes
 
+    See Also
+    --------
+    parameters
+    bursty.families.DCM, bursty.families.EDCM
+
     Examples
     --------
     >>> from bursty import plot
@@ -57,6 +62,11 @@ def parameters(first: Any, second: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
+
+    See Also
+    --------
+    probabilities
+    bursty.families.DCM, bursty.families.EDCM
 
     Examples
     --------
@@ -94,6 +104,10 @@ def runs(results: Mapping[str, Any], *, xlabel: str = "perplexity", ax: Axes | N
     Returns
     -------
     Axes
+
+    See Also
+    --------
+    trace, bursty.Mixture
 
     Examples
     --------

@@ -43,6 +43,10 @@ def count_probabilities(
     -------
     Axes
 
+    See Also
+    --------
+    bursty.metrics.count_probabilities : The numbers.
+
     Examples
     --------
     >>> from bursty import plot
@@ -98,6 +102,10 @@ def simplex(
     Returns
     -------
     Axes
+
+    See Also
+    --------
+    bursty.families.DCM, bursty.families.Dirichlet
 
     Examples
     --------

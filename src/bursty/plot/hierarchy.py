@@ -24,6 +24,10 @@ def hierarchy(model: Any, n: int | None = None, *, ax: Axes | None = None) -> Ax
     -------
     Axes
 
+    See Also
+    --------
+    bursty.models.hierarchy.Hierarchy
+
     Examples
     --------
     >>> from bursty import Mixture, datasets, plot

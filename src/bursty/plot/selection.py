@@ -36,6 +36,10 @@ def likelihoods(selection: Any, *, ylabel: str | None = None, logx: bool = False
     -------
     Axes
 
+    See Also
+    --------
+    bursty.select_components
+
     Examples
     --------
     >>> from bursty import plot

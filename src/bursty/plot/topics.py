@@ -34,6 +34,10 @@ def topic_words(
     -------
     Axes
 
+    See Also
+    --------
+    topics_over, cluster_words
+
     Examples
     --------
     >>> from bursty import LDA, datasets, plot
@@ -75,6 +79,10 @@ def topics_over(
     Returns
     -------
     Axes
+
+    See Also
+    --------
+    topic_words, bursty.DCMLDA
 
     Examples
     --------

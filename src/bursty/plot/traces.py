@@ -39,6 +39,10 @@ def trace(model: Any, quantity: str | None = None, *, label: str = "", ax: Axes 
     -------
     Axes
 
+    See Also
+    --------
+    runs, bursty.metrics.r_hat
+
     Examples
     --------
     >>> from bursty import Mixture, datasets, plot
