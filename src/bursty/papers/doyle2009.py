@@ -13,7 +13,7 @@ import numpy as np
 from bursty import DCMLDA, LDA
 from bursty.papers import doyle2009_curves
 from bursty.papers.comparing import source
-from bursty.papers.doyle2009_curves import STOCKS, folds_of
+from bursty.papers.doyle2009_curves import STOCKS, folds_of, how_fits_ended, tell_converged
 from bursty.papers.entry import Case, Claim, Entry, Results, Run, Values, share
 from bursty.papers.measures import load
 
@@ -22,11 +22,12 @@ TOPIC_NAMES = ("computer related", "real estate")
 
 def find_topics(run: Run, model: str, n_topics: int, n_iter: int) -> Values:
     """Topics of stocks: for each published topic, the topic of ours with the most of its six words among its top 25."""
-    estimator = {"DCMLDA": DCMLDA, "LDA": LDA}[model]
-    fitted = estimator(n_topics, n_iter=n_iter, random_state=run.seed, n_jobs=run.n_jobs).fit(load("sp500"))
+    common: dict[str, Any] = {"n_iter": n_iter, "random_state": run.seed, "n_jobs": run.n_jobs}
+    unfitted = DCMLDA(n_topics, prior=None, **common) if model == "DCMLDA" else LDA(n_topics, **common)
+    fitted = unfitted.fit(load("sp500"))
     words = fitted.top_words(25, by="probability")
     sectors = {name: stocks.split() for name, stocks in source(_TOPICS["DCMLDA"])["sectors"].items()}
-    values: Values = {}
+    values: Values = how_fits_ended({model: fitted})
     for name, published in source(_TOPICS[model])["topics"].items():
         shared = [len(set(published) & set(topic)) for topic in words]
         best = words[int(np.argmax(shared))]
@@ -47,7 +48,8 @@ def repeat_likelihood(run: Run, n_topics: int, n_iter: int, n_pseudo: int) -> Va
         "values": [
             float(np.mean(model.empirical_likelihood(test, n_pseudo=n_pseudo, random_state=number)))
             for number in range(5)
-        ]
+        ],
+        **how_fits_ended({"DCMLDA": model}),
     }
 
 
@@ -93,7 +95,7 @@ def _topic_text(model: str) -> Any:
             published = source(_TOPICS[model])["topics"][name]
             lines.append(f"- {name}: {', '.join(first[f'{name}, words'][:6])} (paper: {', '.join(published)}; ")
             lines[-1] += f"{first[f'{name}, can be found']} of these are in our data)"
-        return "\n".join(lines)
+        return "\n".join([*lines, "", tell_converged(results)])
 
     return more
 
@@ -192,6 +194,7 @@ ENTRIES = (
         runs=3,
         quick_runs=2,
         derive=_differences,
+        more=tell_converged,
     ),
 )
 _TOPICS = {"DCMLDA": ENTRIES[2], "LDA": ENTRIES[3]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ LEFT_TO_RIGHT = tuple(f"{model}, left to right" for model in ("DCMLDA", UNIFORM,
 SHOWN = (*MODELS, TRAINED, *LEFT_TO_RIGHT)
 # The sum of a topic's parameters diverges to 1e10 if no document repeats its words; such topics are not averaged.
 _RUNAWAY = 1e6
+#: Prefix of the values that say whether the fit of a model converged: 1 or 0.
+CONVERGED = "converged: "
 #: A fit that only sets alpha and beta, which suffice for empirical likelihood with topics from the prior.
 _UNTRAINED: dict[str, Any] = {
     "learn_hyperparameters": False,
@@ -78,7 +81,28 @@ def compare_models(run: Run, data: str, n_topics: int, n_iter: int, n_pseudo: in
         TRAINED: uniform.empirical_likelihood(test, n_pseudo=n_pseudo),
         **{name: fit.left_to_right(test) for name, fit in left_to_right},
     }
-    return {name: float(np.mean(values)) for name, values in likelihoods.items()}
+    fits = {"DCMLDA": model, UNIFORM: uniform, NON_UNIFORM: non_uniform}
+    return {name: float(np.mean(values)) for name, values in likelihoods.items()} | how_fits_ended(fits)
+
+
+def how_fits_ended(fits: Mapping[str, DCMLDA | LDA]) -> Values:
+    """For each model, whether its fit converged, and after how many iterations."""
+    ended = {f"{CONVERGED}{name}": int(fit.converged_) for name, fit in fits.items()}
+    return ended | {f"iterations: {name}": fit.n_iter_ for name, fit in fits.items()}
+
+
+def tell_converged(results: Results) -> str:
+    """How many fits of each model converged, in words; empty if no run says so."""
+    ended: dict[str, list[int]] = {}
+    for case in results.cases():
+        for run in results.runs(case):
+            for name, value in run.items():
+                if name.startswith(CONVERGED):
+                    ended.setdefault(name.removeprefix(CONVERGED), []).append(value)
+    if not ended:
+        return ""
+    counts = ", ".join(f"{name} {sum(values)} of {len(values)}" for name, values in ended.items())
+    return f"Fits that converged before their last iteration: {counts}."
 
 
 def _curve_cases(data: str, name: str, shown: str, topics: tuple[int, ...], quick_topics: tuple[int, ...]) -> Any:
@@ -213,6 +237,7 @@ ENTRIES = (
         extra=_extra(STOCK_TOPICS, printed=("heuristic LDA, K = 3", "heuristic LDA, K = 100")),
         derive=_by_model,
         draw=_draw("S&P 500"),
+        more=tell_converged,
         notes=_NOTES + " The paper's list of companies and its 501 days are not known: the exchange had 440.",
         stand_in=("",),
     ),
@@ -232,6 +257,7 @@ ENTRIES = (
         extra=_extra(NIPS_TOPICS),
         derive=_by_model,
         draw=_draw("NIPS"),
+        more=tell_converged,
         notes=_NOTES,
     ),
 )
