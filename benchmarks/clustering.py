@@ -6,20 +6,21 @@ is what to expect on data that nobody tuned to.
     python -m benchmarks.clustering                              all corpora (hours)
     python -m benchmarks.clustering --small                      those that take minutes
     python -m benchmarks.clustering --corpora classic400 --methods "Mixture()" "LSA 100 + k-means"
-    python -m benchmarks.clustering --results runs.csv           go on from the runs in this file, and add to it
+    python -m benchmarks.clustering --jobs 16 --out runs.jsonl   16 processes; go on from the runs in this file
 
 As many clusters as classes. Documents without words or class are left out, and words of one document only where texts
 are read (the others come as counts). Of Reuters, documents of one class are taken; of cve and arxiv, 20,000 random
-documents of classes of 100 or more.
+documents of classes of 100 or more. Seconds are of processor time.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,9 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
+from threadpoolctl import threadpool_limits
 
+from benchmarks.runs import Runs, spread
 from bursty import Mixture, datasets, metrics
 
 SETS = ("k1b", "tr11", "tr23", "hitech", "la1", "NG17-19", "reviews")
@@ -54,13 +57,14 @@ FIRST = {
     "max_iter": 200,
     "restart": False,
 }
+KEY, MEASURES = ("corpus", "method", "seed"), ("NMI", "seconds")
 # Documents of the largest corpora, and the size of the smallest class there.
 LARGEST, LEAST = 20_000, 100
 
 
 def mixture(**options: Any) -> Callable[[sp.csr_array, int, int], np.ndarray]:
     """Labels that a mixture with these settings gives."""
-    return lambda X, k, seed: Mixture(k, random_state=seed, **options).fit(X).labels_
+    return lambda X, k, seed: Mixture(k, random_state=seed, n_jobs=1, **options).fit(X).labels_
 
 
 def tfidf(X: sp.csr_array) -> sp.csr_array:
@@ -129,69 +133,75 @@ def load(name: str) -> tuple[sp.csr_array, np.ndarray]:
     return sp.csr_array(X[filled]), np.unique(y[filled], return_inverse=True)[1]
 
 
+@dataclass(frozen=True)
+class Task:
+    """All runs of one corpus and one seed."""
+
+    corpus: str
+    seed: int
+    arguments: argparse.Namespace
+
+
+def do(task: Task) -> dict[tuple[str, ...], tuple[float, ...]]:
+    """The runs of a task that are not in the file yet."""
+    runs = Runs(task.arguments.out, KEY, MEASURES)
+    missing = [key for method in task.arguments.methods if (key := (task.corpus, method, str(task.seed))) not in runs]
+    if missing:
+        X, y = load(task.corpus)
+        with threadpool_limits(1):
+            for key in missing:
+                compile_kernels(key[1])
+                runs.add(key, run(METHODS[key[1]], X, y, task.seed))
+    return {key: runs[key] for key in missing}
+
+
+@cache
+def compile_kernels(method: str) -> None:
+    """A small clustering, once per process: compiling and reading the cache of kernels is not fitting."""
+    rng = np.random.default_rng(0)
+    blocks = rng.gamma(0.1, size=(3, 300))[np.arange(90) % 3]
+    run(METHODS[method], sp.csr_array(rng.poisson(blocks)), np.arange(90) % 3, 0)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--small", action="store_true", help="only corpora that take minutes")
     parser.add_argument("--corpora", nargs="+", help="some of the corpora only")
     parser.add_argument("--methods", nargs="+", choices=METHODS, metavar="METHOD", help=", ".join(METHODS))
-    parser.add_argument("--results", type=Path, help="a CSV file of runs, to go on from and to add to")
+    parser.add_argument("--jobs", type=int, default=1, help="processes, each with one corpus and seed at a time")
+    parser.add_argument("--out", type=Path, help="a file of JSON lines, to go on from and to add to")
     arguments = parser.parse_args()
     corpora = arguments.corpora or (SMALL if arguments.small else (*CHOSEN_ON, *REPORTED))
-    methods = arguments.methods or list(METHODS)
-    runs = read_runs(arguments.results)
+    arguments.methods = arguments.methods or list(METHODS)
+    # The largest collections come last in the list and take longest: they begin first.
+    tasks = [Task(corpus, seed, arguments) for corpus in reversed(corpora) for seed in range(arguments.seeds)]
+    runs = Runs(arguments.out, KEY, MEASURES)
+    runs |= spread(do, tasks, arguments.jobs)
     for corpus in corpora:
-        X = None
-        for method in methods:
-            for seed in range(arguments.seeds):
-                if (corpus, method, str(seed)) in runs:
-                    continue
-                if X is None:
-                    X, y = load(corpus)
-                value, seconds = run(METHODS[method], X, y, seed)
-                runs[corpus, method, str(seed)] = value, seconds
-                add_run(arguments.results, [corpus, method, seed, value, seconds])
-        show_corpus(corpus, runs, methods)
-    show_means(runs, corpora, methods)
+        show_corpus(corpus, runs, arguments.methods)
+    show_means(runs, corpora, arguments.methods)
 
 
 def run(method: Callable[..., np.ndarray], X: sp.csr_array, y: np.ndarray, seed: int) -> tuple[float, float]:
     """NMI and seconds."""
-    start = time.perf_counter()
+    start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         labels = method(X, int(y.max()) + 1, seed)
-    return float(metrics.normalized_mutual_information(y, labels)), time.perf_counter() - start
+    return float(metrics.normalized_mutual_information(y, labels)), time.process_time() - start
 
 
-def read_runs(path: Path | None) -> dict[tuple[str, str, str], tuple[float, float]]:
-    """Runs of earlier calls."""
-    if path is None or not path.exists():
-        return {}
-    with path.open(newline="") as file:
-        return {(c, m, s): (float(value), float(seconds)) for c, m, s, value, seconds in csv.reader(file)}
-
-
-def add_run(path: Path | None, row: list[Any]) -> None:
-    """Keep a run."""
-    if path is not None:
-        with path.open("a", newline="") as file:
-            csv.writer(file).writerow(row)
-
-
-def mean(runs: dict[Any, tuple[float, float]], corpus: str, method: str, what: int = 0) -> float:
-    """Over seeds; NaN where there are no runs."""
-    found = [values[what] for (c, m, _), values in runs.items() if (c, m) == (corpus, method)]
-    return float(np.mean(found)) if found else np.nan
-
-
-def show_corpus(corpus: str, runs: Any, methods: list[str]) -> None:
+def show_corpus(corpus: str, runs: Runs, methods: list[str]) -> None:
     """NMI and seconds of each method."""
-    cells = [f"{method} {mean(runs, corpus, method):.3f} ({mean(runs, corpus, method, 1):.1f} s)" for method in methods]
+    cells = [
+        f"{method} {runs.mean('NMI', corpus, method):.3f} ({runs.mean('seconds', corpus, method):.1f} s)"
+        for method in methods
+    ]
     print(f"{corpus}: " + ", ".join(cells), flush=True)
 
 
-def show_means(runs: Any, corpora: Any, methods: list[str]) -> None:
+def show_means(runs: Runs, corpora: Any, methods: list[str]) -> None:
     """The table: one row per method, one column per group of corpora."""
     groups = {"chosen on": CHOSEN_ON, "not chosen on": REPORTED, "short texts": [c for c in REPORTED if "short" in c]}
     groups = {name: [corpus for corpus in group if corpus in corpora] for name, group in groups.items()}
@@ -200,7 +210,7 @@ def show_means(runs: Any, corpora: Any, methods: list[str]) -> None:
     print("\n| mean NMI | " + " | ".join(f"{name} ({len(group)})" for name, group in groups.items()) + " |")
     print("|---" * (len(groups) + 1) + "|")
     for method in methods:
-        means = [np.mean([mean(runs, corpus, method) for corpus in group]) for group in groups.values()]
+        means = [np.mean([runs.mean("NMI", corpus, method) for corpus in group]) for group in groups.values()]
         print(f"| {method} | " + " | ".join(f"{value:.3f}" for value in means) + " |")
 
 

@@ -1,11 +1,18 @@
-"""Runs of a benchmark in a JSON file: those that are there are not repeated, and pages show tables made from them."""
+"""Runs of a benchmark in a file of JSON lines: those that are there are not repeated, and tables are made from them.
+
+The first line has the names of the columns. Every run is one line, written by one call, so that processes may add
+runs to the same file at the same time and a killed benchmark loses the run that it was at.
+"""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Sequence
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,18 +25,36 @@ class Runs(dict[Key, tuple[float, ...]]):
     def __init__(self, path: Path | None, names: Sequence[str], measures: Sequence[str]) -> None:
         super().__init__()
         self.path, self.names, self.measures = path, list(names), list(measures)
-        if path is not None and path.exists():
-            for row in json.loads(path.read_text(encoding="utf-8"))["runs"]:
-                self[tuple(map(str, row[: len(names)]))] = tuple(row[len(names) :])
+        if path is not None:
+            self._read(path)
+
+    def _read(self, path: Path) -> None:
+        columns = [*self.names, *self.measures]
+        if not path.exists() or not path.stat().st_size:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _append(path, columns)
+            return
+        text = path.read_text(encoding="utf-8")
+        if not text.endswith("\n"):  # it was killed in the middle of a line
+            with path.open("a", encoding="utf-8") as file:
+                file.write("\n")
+        first, *lines = text.splitlines()
+        if json.loads(first) != columns:
+            raise ValueError(f"{path} has other columns than {columns}: name another file")
+        for line in lines:
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            if isinstance(row, list) and len(row) == len(columns):
+                self[tuple(map(str, row[: len(self.names)]))] = tuple(row[len(self.names) :])
 
     def add(self, key: Sequence[str], values: Sequence[float]) -> None:
         """Keep a run, and say so."""
         self[tuple(key)] = tuple(float(f"{value:.5g}") for value in values)
         print(*key, *self[tuple(key)], flush=True)
         if self.path is not None:
-            rows = ",\n".join(json.dumps([*key, *values]) for key, values in sorted(self.items()))
-            head = json.dumps([*self.names, *self.measures])
-            self.path.write_text(f'{{"columns": {head},\n"runs": [\n{rows}\n]}}\n', encoding="utf-8")
+            _append(self.path, [*key, *self[tuple(key)]])
 
     def mean(self, measure: str, *known: str) -> float:
         """Over all runs that begin like this; NaN if there are none."""
@@ -38,10 +63,23 @@ class Runs(dict[Key, tuple[float, ...]]):
         return float(np.mean(found)) if found else np.nan
 
 
-def insert(page: Path, name: str, text: str) -> None:
-    """Put a text in its place on a page, between two comments that have its name."""
-    before = page.read_text(encoding="utf-8")
-    place = re.compile(rf"(<!-- {re.escape(name)} -->\n).*?(<!-- end -->)", re.DOTALL)
-    if not place.search(before):
-        raise ValueError(f"{page} has no place for {name!r}")
-    page.write_text(place.sub(lambda found: f"{found[1]}\n{text.strip()}\n\n{found[2]}", before), encoding="utf-8")
+def _append(path: Path, row: list[Any]) -> None:
+    """Add a line in one call, which other processes cannot interrupt."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    try:
+        os.write(file, (json.dumps(row) + "\n").encode())
+    finally:
+        os.close(file)
+
+
+def spread(function: Callable[[Any], dict[Key, Any]], tasks: Iterable[Any], n_jobs: int) -> dict[Key, Any]:
+    """What a function returns for each task, merged; the tasks run in this number of processes."""
+    found: dict[Key, Any] = {}
+    if n_jobs == 1:
+        for task in tasks:
+            found |= function(task)
+        return found
+    with ProcessPoolExecutor(n_jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(function, task) for task in tasks]):
+            found |= future.result()
+    return found
