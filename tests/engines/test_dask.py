@@ -415,7 +415,8 @@ def test_workers_keep_the_memory_of_a_chunk_for_the_next(client, corpus):
         first, *_, last = (touch() for _ in range(11))
         return last - first
 
-    assert client.submit(faults, pure=False).result() < 2**18 * 8 // 4096
+    # Given back, the array would be cleared ten times. Other threads of the worker touch a few pages, too.
+    assert client.submit(faults, pure=False).result() < 10 * (2**18 * 8 // 4096) / 2
 
 
 def _bytes_between_workers(client):
