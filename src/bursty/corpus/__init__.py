@@ -1,8 +1,8 @@
 """Documents as counts: the `Corpus`, the readers that create one, and its file format.
 
-Reading takes three steps. `read_corpus` detects the format of a file and opens it in place (`sources`, `formats`); a
-reader (`folders`, `tables`, `matrices`, `matlab`) yields texts or counts, one block at a time; `text` turns texts into
-counts. The result is a `Corpus`, which `storage` saves to one file without pickle.
+Reading takes three steps. `read_corpus` detects the format of a file and opens it in place (`sources`, `formats`); the
+reader of the format (`readers`) takes texts or counts from `folders`, `tables`, `matrices` or `matlab`, one block at a
+time; `text` turns texts into counts. The result is a `Corpus`, which `storage` saves to one file without pickle.
 
 This folder may import `bursty.storage`, `bursty.validation` and nothing else of the package.
 """

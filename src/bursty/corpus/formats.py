@@ -6,8 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from bursty.corpus.delimiters import find_delimiter
 from bursty.corpus.sources import Source, archive_kind, member_names, strip_compression
+from bursty.corpus.tables import find_delimiter
 from bursty.corpus.wide import looks_wide
 from bursty.storage import is_container
 

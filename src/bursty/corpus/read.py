@@ -4,29 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from bursty.corpus import matrices, tables
+from bursty.corpus import tables
 from bursty.corpus.core import Corpus
-from bursty.corpus.decoding import iter_lines
-from bursty.corpus.folders import read_folder
 from bursty.corpus.formats import locate
-from bursty.corpus.labels import encode_label_sets
-from bursty.corpus.matlab import read_matlab
-from bursty.corpus.parquet import parquet_records
+from bursty.corpus.readers import FILTERS, READERS, ROWS, text_options
 from bursty.corpus.shards import SHARD_SIZE
 from bursty.corpus.sources import Source
-from bursty.corpus.storage import load_corpus
 from bursty.corpus.streams import one_vocabulary
 from bursty.corpus.text import TextOptions, with_options_of
-from bursty.corpus.wide import read_wide
 from bursty.storage.limits import raised
-
-#: Function from a source and the reading options, from which it pops its own, to the rows of a table.
-Rows = Callable[[Source, dict[str, Any]], tables.Records]
 
 
 class ReadOptions(TypedDict, total=False):
@@ -157,13 +147,13 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
         raise FileNotFoundError(f"no such file or directory: {path}")
     with raised(options.pop("max_memory", None)):
         name, source = _locate(path, format, options)
-        reader, like = _READERS[name], options.pop("like", None)
+        reader, like = READERS[name], options.pop("like", None)
         if like is not None and reader.is_text:
             options = with_options_of({**options, "like": like})  # type: ignore[assignment]  # options of texts
         _check_options(name, reader.takes, options)
         corpus = reader.read(source, dict(options))
     if not reader.is_text:
-        kept = {option: value for option, value in options.items() if option in _FILTERS}
+        kept = {option: value for option, value in options.items() if option in FILTERS}
         corpus = corpus.filter_words(**kept) if kept else corpus  # type: ignore[arg-type]  # a TypedDict of the options it takes
         corpus = corpus if like is None else corpus.align(with_options_of({"like": like})["vocabulary"])
     return corpus
@@ -171,7 +161,7 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
 
 def holds_texts(path: Path, format: str | None, options: Any) -> bool:
     """Whether `path` holds texts rather than counts."""
-    return path.exists() and _READERS[_locate(path, format, options)[0]].is_text
+    return path.exists() and READERS[_locate(path, format, options)[0]].is_text
 
 
 def read_parts(
@@ -210,32 +200,23 @@ def read_parts(
 
 def _parts(path: Path, format: str | None, size: int, options: ReadOptions) -> Iterator[Corpus]:
     name, source = _locate(path, format, options) if path.exists() else ("", Source(path))
-    if name not in _ROWS or "label_separator" in options:
+    if name not in ROWS or "label_separator" in options:
         corpus = read_corpus(path, format, **options)
         for start in range(0, len(corpus), size):
             yield corpus.select(slice(start, start + size))
         return
     rest = with_options_of(options)
-    _check_options(name, _READERS[name].takes, rest)  # type: ignore[arg-type]  # options of texts
-    text_options = _text_options(source, rest)
+    _check_options(name, READERS[name].takes, rest)  # type: ignore[arg-type]  # options of texts
+    counted = text_options(rest)
     limit = rest.pop("max_documents", None)
 
-    def parts(counted: TextOptions) -> Iterator[Corpus]:
+    def parts(options: TextOptions) -> Iterator[Corpus]:
         reading = dict(rest)
-        records = islice(_ROWS[name](source, reading), limit)
+        records = islice(ROWS[name](source, reading), limit)
         for batch in iter(lambda: list(islice(records, size)), []):
-            yield tables.read_table(iter(batch), source.name, counted, budget=source.budget(), **reading)
+            yield tables.read_table(iter(batch), source.name, options, budget=source.budget(), **reading)
 
-    yield from one_vocabulary(parts, text_options)
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """A format: its reader and the options that apply to it."""
-
-    read: Callable[[Source, dict[str, Any]], Corpus]
-    takes: frozenset[str]
-    is_text: bool = False
+    yield from one_vocabulary(parts, counted)
 
 
 def _locate(path: Path, format: str | None, options: ReadOptions) -> tuple[str, Source]:
@@ -254,162 +235,3 @@ def _check_options(name: str, takes: frozenset[str], options: ReadOptions) -> No
     misfit = sorted(set(options) - takes)
     if misfit:
         raise ValueError(f"{misfit[0]}= does not apply to format {name!r}, which takes {', '.join(sorted(takes))}")
-
-
-def _text_options(source: Source, options: dict[str, Any]) -> TextOptions:
-    chosen = {name: options.pop(name) for name in list(options) if name in TextOptions.names()}
-    if isinstance(chosen.get("vocabulary"), str | os.PathLike):
-        chosen["vocabulary"] = _read_names(Source(Path(chosen["vocabulary"])), options.get("encoding"))
-    return TextOptions(**chosen)
-
-
-def _folder(source: Source, options: dict[str, Any]) -> Corpus:
-    return read_folder(source.path, _text_options(source, options), **options)
-
-
-def _delimited(delimiter: str | None, quoted: bool, comments: bool = False) -> Rows:
-    def rows(source: Source, options: dict[str, Any]) -> tables.Records:
-        return tables.csv_records(
-            source,
-            options.pop("encoding", None),
-            options.pop("delimiter", delimiter),
-            options.pop("quoted", quoted),
-            options.pop("columns", None),
-            comments,
-        )
-
-    return rows
-
-
-def _jsonl(source: Source, options: dict[str, Any]) -> tables.Records:
-    return tables.json_records(source, options.pop("encoding", None))
-
-
-def _lines(source: Source, options: dict[str, Any]) -> tables.Records:
-    return tables.line_records(source, options.pop("encoding", None))
-
-
-def _parquet(source: Source, options: dict[str, Any]) -> tables.Records:
-    return parquet_records(source)
-
-
-def _table(rows: Rows) -> Callable[[Source, dict[str, Any]], Corpus]:
-    """Reader of a table of texts."""
-
-    def read(source: Source, options: dict[str, Any]) -> Corpus:
-        text_options = _text_options(source, options)
-        records = rows(source, options)
-        return tables.read_table(records, source.name, text_options, budget=source.budget(), **options)
-
-    return read
-
-
-def _wide(source: Source, options: dict[str, Any]) -> Corpus:
-    tabs = source.filename.lower().endswith((".tsv", ".tab"))
-    rows = _delimited("\t" if tabs else None, not tabs, comments=True)(source, options)
-    return read_wide(rows, source.budget(), **{name: value for name, value in options.items() if name not in _FILTERS})
-
-
-def _matrix(
-    parse: Callable[..., matrices.Entries], companions: Callable[[str], dict[str, tuple[str, ...]]]
-) -> Callable[[Source, dict[str, Any]], Corpus]:
-    """Reader of a table of counts, with names from companion files."""
-
-    def read(source: Source, options: dict[str, Any]) -> Corpus:
-        encoding = options.get("encoding")
-        transpose = options.get("transpose", False)
-        entries = parse(source, **{name: options[name] for name in ("zero_based",) if name in options})
-        beside = companions(source.filename)
-        names = {role: _beside(source, beside.get(role, ()), encoding) for role in ("vocabulary", "ids", "labels")}
-        names |= {role: _given(options[role], encoding) for role in ("vocabulary", "labels") if role in options}
-        if names["vocabulary"] is not None and not entries.n_columns and not transpose:
-            # The format has no header, and the last words of the vocabulary may not occur in any document.
-            entries.n_columns = len(names["vocabulary"])
-        table = entries.as_table(transpose)
-        target: dict[str, Any] = {"labels": names["labels"]}
-        if names["labels"] is None and entries.labels:
-            target = _svmlight_labels(entries.labels)
-        return Corpus(table, names["vocabulary"], ids=names["ids"], **target)
-
-    return read
-
-
-def _svmlight_labels(labels: list[str]) -> dict[str, Any]:
-    if not any("," in label for label in labels):
-        return {"labels": labels}
-    matrix, names = encode_label_sets([label.split(",") for label in labels])
-    return {"label_matrix": matrix, "label_names": names}
-
-
-def _matlab(source: Source, options: dict[str, Any]) -> Corpus:
-    return read_matlab(source, **{name: value for name, value in options.items() if name not in _FILTERS})
-
-
-def _bcorpus(source: Source, options: dict[str, Any]) -> Corpus:
-    return load_corpus(source.path)
-
-
-def _given(value: Any, encoding: str | None) -> Any:
-    return _read_names(Source(Path(value)), encoding) if isinstance(value, str | os.PathLike) else value
-
-
-def _beside(source: Source, names: tuple[str, ...], encoding: str | None) -> list[str] | None:
-    found = source.sibling(*names) if names else None
-    return None if found is None else _read_names(found, encoding)
-
-
-def _read_names(source: Source, encoding: str | None) -> list[str]:
-    with source.open() as stream:
-        return [line.strip() for line in iter_lines(stream, source.name, encoding, source.budget())]
-
-
-def _ldac_companions(name: str) -> dict[str, tuple[str, ...]]:
-    stem = name.rsplit(".", 1)[0]
-    return {"vocabulary": (f"{stem}.vocab", f"{stem}.vocab.txt", f"{stem}.tokens", "vocab.txt")}
-
-
-def _uci_companions(name: str) -> dict[str, tuple[str, ...]]:
-    return {"vocabulary": (name.replace("docword", "vocab", 1),)} if "docword" in name else {}
-
-
-def _cluto_companions(name: str) -> dict[str, tuple[str, ...]]:
-    stem = name.rsplit(".", 1)[0]
-    roles = {"vocabulary": "clabel", "ids": "rlabel", "labels": "rclass"}
-    return {role: (f"{name}.{suffix}", f"{stem}.{suffix}") for role, suffix in roles.items()}
-
-
-def _no_companions(name: str) -> dict[str, tuple[str, ...]]:
-    return {}
-
-
-_FILTERS = frozenset({"min_df", "max_df", "drop_most_common", "stop_words"})
-_TEXT = TextOptions.names() | {"encoding", "clean"}
-_TABLE = _TEXT | {"text", "label", "id", "metadata", "label_separator", "max_documents"}
-_COUNTS = _FILTERS | {"vocabulary", "labels", "transpose", "encoding"}
-_DELIMITED = _TABLE | {"columns", "delimiter", "quoted"}
-_ROWS: dict[str, Rows] = {
-    "lines": _lines,
-    "csv": _delimited(None, True),
-    "tsv": _delimited("\t", False),
-    "jsonl": _jsonl,
-    "parquet": _parquet,
-}
-_TAKES = {
-    "lines": _TEXT | {"max_documents"},
-    "csv": _DELIMITED,
-    "tsv": _DELIMITED,
-    "jsonl": _TABLE,
-    "parquet": _TABLE - {"encoding"},
-}
-_READERS = {
-    "folder": _Reader(_folder, _TEXT | {"include", "exclude"}, is_text=True),
-    **{name: _Reader(_table(rows), _TAKES[name], is_text=True) for name, rows in _ROWS.items()},
-    "wide": _Reader(_wide, _FILTERS | {"label", "id", "transpose", "max_documents", "delimiter", "quoted", "encoding"}),
-    "ldac": _Reader(_matrix(matrices.read_ldac, _ldac_companions), _COUNTS),
-    "uci": _Reader(_matrix(matrices.read_uci, _uci_companions), _COUNTS),
-    "cluto": _Reader(_matrix(matrices.read_cluto, _cluto_companions), _COUNTS),
-    "matrixmarket": _Reader(_matrix(matrices.read_matrix_market, _no_companions), _COUNTS),
-    "svmlight": _Reader(_matrix(matrices.read_svmlight, _no_companions), _COUNTS | {"zero_based"}),
-    "matlab": _Reader(_matlab, _FILTERS | {"variable", "label", "id", "vocabulary", "transpose"}),
-    "bcorpus": _Reader(_bcorpus, _FILTERS),
-}

@@ -17,7 +17,6 @@ import numpy as np
 
 from bursty.corpus.core import Corpus
 from bursty.corpus.decoding import iter_lines, read_text
-from bursty.corpus.delimiters import find_delimiter
 from bursty.corpus.labels import encode_label_sets, encode_labels, strings
 from bursty.corpus.sources import Source
 from bursty.corpus.text import CountBuilder, TextOptions
@@ -36,6 +35,7 @@ USUAL = {
     "id": ("id", "identifier"),
 }
 _MAX_FIELD = 2**31 - 1
+_DELIMITERS = (",", ";", "\t", "|")
 
 
 def read_table(
@@ -151,6 +151,25 @@ def csv_records(
                     f"({', '.join(header)}). Check delimiter= and quoted="
                 )
             yield f"{source.name}, line {number}", dict(zip(header, row, strict=True))
+
+
+def find_delimiter(head: str) -> str:
+    """The delimiter that splits the header of a table into the most fields; a comma if none does.
+
+    Examples
+    --------
+    >>> find_delimiter("id;text\\n1;rain, wind")
+    ';'
+    """
+    header = next((line for line in head.splitlines() if line.strip()), "")
+    return max(_DELIMITERS, key=lambda mark: (_n_fields(header, mark), -_DELIMITERS.index(mark)))
+
+
+def _n_fields(line: str, mark: str) -> int:
+    try:
+        return len(next(csv.reader([line], delimiter=mark), []))
+    except csv.Error:
+        return 0
 
 
 def line_records(source: Source, encoding: str | None) -> Records:
