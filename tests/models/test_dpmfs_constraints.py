@@ -118,7 +118,7 @@ def test_contradictions_and_bad_links(corpus, links, message):
     [
         ({"sampler": "paper"}, "need sampler"),
         ({"point_estimate": "frequent"}, "may join what cannot_link keeps apart"),
-        ({"max_components": 2}, "more than max_components=2"),
+        ({"max_components": 2}, "no partition with max_components=2 was found"),
     ],
 )
 def test_what_links_cannot_be_combined_with(corpus, options, message):

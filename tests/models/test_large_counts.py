@@ -83,7 +83,7 @@ def test_new_documents_ask_too(monkeypatch):
 
 
 def test_tables_of_large_counts():
-    with pytest.raises(ValueError, match=r"above the largest count 32,768 that DPMFS takes with DCM components"):
+    with pytest.raises(ValueError, match=r"above the maximum of 32,768 for DPMFS with DCM components"):
         bursty.DPMFS(n_iter=4, family="dcm").fit(LARGE)
 
 

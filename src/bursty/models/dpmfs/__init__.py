@@ -2,7 +2,8 @@
 
 | file | what it has |
 |---|---|
-| `estimator` | the public class |
+| `estimator` | the public class, which fits |
+| `reading` | prediction, words and merging of clusters |
 | `settings` | what its parameters mean for a corpus: checks and defaults |
 | `constraints` | documents that must, or must not, share a cluster |
 | `chains` | running chains, traces, when to stop |

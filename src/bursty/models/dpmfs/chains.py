@@ -17,24 +17,24 @@ from bursty.storage.schema import Mismatch, floats, index, part, whole
 
 Array = np.ndarray[Any, Any]
 Sweep = Callable[[State, int], tuple[State, Info]]
-#: Sweeps after the first number, up to the second.
+#: A range of sweeps: after the first number, up to the second.
 Span = tuple[int, int]
 
 MOST_SAMPLES = 500
-#: With DCM components, all words are chosen in this number of sweeps at the beginning, while the first clusters form.
+#: With DCM components, all words are selected in this number of initial sweeps, while the first clusters form.
 HELD = 30
-#: What is judged of chains, where it is learned.
+#: Columns of the trace by which chains are judged, if they are learned.
 JUDGED = ("log_joint", "n_clusters", "n_words", "scale", "omega")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How long a chain runs, and which part of it counts.
+    """How long a chain runs, and which of its sweeps are used.
 
-    A chain makes ``n_iter`` sweeps, and those after ``burn_in`` count. With ``rounds`` the chains stop at the first of
-    these numbers of sweeps at which they agree, and the second half counts, unless ``burn_in`` is given. With
-    ``patience`` the last window of this number of sweeps counts, and the chain stops where ``rule`` finds the partition
-    of a window settled.
+    A chain makes ``n_iter`` sweeps, and those after ``burn_in`` are used. With ``rounds`` the chains stop at the first
+    of these numbers of sweeps at which they agree, and the second half is used, unless ``burn_in`` is given. With
+    ``patience`` the last window of this number of sweeps is used, and the chain stops as soon as ``rule`` finds the
+    partition of a window settled.
     """
 
     n_iter: int
@@ -45,12 +45,12 @@ class Plan:
     agree: ChainsAgree = field(default_factory=ChainsAgree)
 
     def begin(self, end: int) -> int:
-        """Number of sweeps that do not count, of this number."""
+        """Number of sweeps to discard, of ``end``."""
         return end // 2 if self.burn_in is None else self.burn_in
 
     @property
     def held(self) -> int:
-        """In how many sweeps the first clusters form, with all words chosen: `HELD`, less in short chains."""
+        """Number of initial sweeps with all words selected: `HELD`, or less in short chains."""
         first = self.begin((self.rounds or (self.n_iter,))[0]) if self.patience is None else self.patience
         return min(HELD, first // 2)
 
@@ -65,9 +65,9 @@ class Plan:
 
 @dataclass
 class Window:
-    """Sweeps that count together: labels of some of them, how often each word was chosen, and with which odds.
+    """Sums over a range of sweeps: how often each word was selected and with which odds, and labels of some of them.
 
-    ``inside`` and ``outside`` are sums of the probabilities with which a word was drawn to be chosen, and not to be.
+    ``inside`` and ``outside`` are the sums of the probabilities of selecting a word, and of not selecting it.
     """
 
     samples: list[Array] = field(default_factory=list)
@@ -77,7 +77,7 @@ class Window:
     n_sweeps: int = 0
 
     def add(self, state: State, info: Info, thin: int) -> None:
-        """Take a sweep in."""
+        """Add a sweep."""
         self.inclusion = self.inclusion + state.chosen
         if info.log_odds is None:
             self.inside, self.outside = self.inside + state.chosen, self.outside + (1 - state.chosen)
@@ -90,7 +90,7 @@ class Window:
 
 @dataclass
 class Chain:
-    """A chain as far as it has run; ``goal`` is the number of sweeps of the present round."""
+    """A chain in progress; ``goal`` is the number of sweeps at the end of the current round."""
 
     problem: DPMFSData
     plan: Plan
@@ -105,7 +105,7 @@ class Chain:
 
     @property
     def number(self) -> int:
-        """Sweeps that were made."""
+        """Number of sweeps so far."""
         return len(self.trace)
 
     @property
@@ -115,26 +115,26 @@ class Chain:
 
     @property
     def score(self) -> float:
-        """Mean log joint probability of as many sweeps as labels are kept of."""
+        """Mean log joint probability of the last sweeps, as many as there are samples."""
         return float(np.mean(self.trace["log_joint"][-len(self.samples) :]))
 
     @property
     def window(self) -> Window:
-        """The sweeps that count: of the windows that are open, the one that ends first."""
+        """The window that is used: of those that are open, the one that ends first."""
         return next(iter(self.windows.values()), Window())
 
     @property
     def samples(self) -> list[Array]:
-        """Labels of the sweeps that count."""
+        """Labels of the sweeps of the window."""
         return self.window.samples or [self.state.labels]
 
     @property
     def inclusion(self) -> Array:
-        """How often each word was chosen in them."""
+        """Share of these sweeps in which each word was selected."""
         return self.window.inclusion / self.window.n_sweeps if self.window.n_sweeps else self.state.chosen * 1.0
 
     def mean(self, name: str) -> float:
-        """Mean of a column of the trace over them."""
+        """Mean of a column of the trace over these sweeps."""
         return float(np.mean(self.trace[name][-max(1, self.window.n_sweeps) :]))
 
     def step(self) -> None:
@@ -153,7 +153,7 @@ class Chain:
             self.stable = self.plan.rule.settled(self.partitions)
 
     def _row(self, state: State, info: Info) -> dict[str, float]:
-        """What the trace has of a sweep."""
+        """The row of a sweep in the trace."""
         row: dict[str, Any] = {
             "n_clusters": np.count_nonzero(state.sizes),
             "n_words": np.count_nonzero(state.chosen),
@@ -169,7 +169,7 @@ class Chain:
         return {name: float(value) for name, value in row.items() if name != "s" or self.problem.bursty}
 
     def standing(self) -> dict[str, Any]:
-        """The chain as it is now, whatever it does later."""
+        """A snapshot of the chain, for checkpoints."""
         own = {"seed": self.seed, "state": self.state, "stable": self.stable}
         traces = {"trace": self.trace.since(0).entries, "partitions": self.partitions.since(0).entries}
         windows = [
@@ -180,7 +180,7 @@ class Chain:
 
     @classmethod
     def resumed(cls, model: Any, problem: DPMFSData, plan: Plan, standing: Mapping[str, Any]) -> Chain:
-        """The chain that stood so."""
+        """The chain of a snapshot."""
         n_labels = max(problem.n_documents, problem.most or 0)
         sizes = {"n_words": problem.n_words, "documents": problem.n_documents, "labels": n_labels}
         sizes["cells"] = len(problem.words)
@@ -214,8 +214,8 @@ def make_sweep(model: Any, problem: DPMFSData, plan: Plan, seed: int) -> Sweep:
 
 
 def start(model: Any, problem: DPMFSData, plan: Plan, known: Array | None, rng: np.random.Generator) -> Chain:
-    """The paper's start: labels at random among N, one word chosen; for the collapsed sampler all in one cluster, and
-    with DCM components all words.
+    """Start a chain: as in the paper, with random labels among N and one word selected, or, for the collapsed sampler,
+    with all documents in one cluster and, with DCM components, all words selected.
     """
     seed = int(rng.integers(2**62))
     n_components = problem.most if model.sampler == "paper" and problem.most is not None else 1
@@ -227,7 +227,7 @@ def start(model: Any, problem: DPMFSData, plan: Plan, known: Array | None, rng: 
 
 
 def most_frequent(samples: list[Array]) -> Array:
-    """The label that each document had most often ([Yu2010] step 6a); the smaller number of two as frequent."""
+    """The most frequent label of each document ([Yu2010] step 6a); the smallest in case of a tie."""
     names, codes = np.unique(np.stack(samples), return_inverse=True)
     codes = codes.reshape(len(samples), -1)
     counts = np.zeros((codes.shape[1], len(names)), dtype=np.int32)
@@ -237,10 +237,10 @@ def most_frequent(samples: list[Array]) -> Array:
 
 
 def next_round(plan: Plan, chains: list[Chain]) -> bool:
-    """Tell the chains how far they go, or False where they have gone far enough; see `Runner.side_by_side`.
+    """Set the goals of the chains for the next round; False if they are done. See `Runner.side_by_side`.
 
-    Chains are judged where all have made the same number of sweeps, one of those of the plan. A chain is further than
-    that only if it was judged that they do not agree yet.
+    Chains are judged when all have made the same number of sweeps, one of those of the plan. If a chain has made more,
+    they have been judged at that number, and did not agree.
     """
     if not plan.rounds:
         return not all(chain.done for chain in chains)
@@ -255,7 +255,7 @@ def next_round(plan: Plan, chains: list[Chain]) -> bool:
 
 
 def diagnose(chains: list[Chain], plan: Plan) -> dict[str, dict[str, float]]:
-    """R-hat and effective sample size of what is judged, after burn-in."""
+    """R-hat and effective sample size of the columns of `JUDGED` that are learned, after burn-in."""
     length = min(chain.number for chain in chains)
     begin = min(plan.begin(length), length // 2)
     problem = chains[0].problem
@@ -269,18 +269,18 @@ def diagnose(chains: list[Chain], plan: Plan) -> dict[str, dict[str, float]]:
 
 
 def not_settled(plan: Plan, n_chains: int, n_iter: int, diagnostics: Mapping[str, Mapping[str, float]]) -> str:
-    """A warning: what is wrong with the chains, and which parameters to change."""
+    """The text of a warning: how the chains disagree, and which parameters to change."""
     why = "; ".join(plan.agree.complaints(diagnostics)) or "there are too few to tell"
     longer = "max_iter" if plan.rounds else "n_iter"
     chains, more = ("chain has", "n_chains, ") if n_chains == 1 else ("chains have", "")
     return (
         f"the {chains} not settled after {n_iter:,} sweeps ({why}): raise {longer}, {more}or split_steps, or accept "
-        "that clusters and words may be others in a longer run"
+        "that a longer run may find other clusters and words"
     )
 
 
 def traces(chains: list[Chain]) -> dict[str, Array]:
-    """As long as the longest chain; NaN where a chain had stopped."""
+    """The traces of all chains, padded with NaN to the length of the longest."""
     length = max(chain.number for chain in chains)
     result = {}
     for name in chains[0].trace.entries:

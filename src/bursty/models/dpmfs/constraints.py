@@ -1,4 +1,4 @@
-"""Constraints on clusters: documents that must share one, documents that must not, and known classes; all checked."""
+"""Constraints on clusters: must-link, cannot-link and known classes, checked against each other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Constraints:
-    """The unit of each document, pairs of units that share no cluster, and classes (-1: none); None if nothing is said.
+    """The unit of each document, pairs of units that share no cluster, and classes (-1: unknown); None for none.
 
     A document that must share a cluster with one of a known class has that class.
     """
@@ -50,7 +50,7 @@ class Constraints:
 
 
 def _spread(known: Array, units: Array) -> Array:
-    """Each unit's class, for all of its documents."""
+    """The class of each unit, for all of its documents."""
     classes = np.full(int(units.max()) + 1, -1, dtype=known.dtype)
     labelled = np.flatnonzero(known >= 0)
     classes[units[labelled]] = known[labelled]
@@ -64,7 +64,7 @@ def _spread(known: Array, units: Array) -> Array:
 
 
 def _pairs(name: str, groups: Any, n_documents: int) -> Array:
-    """Pairs of documents: consecutive ones of a group that is together, all of a group that is apart."""
+    """Pairs of documents: consecutive ones of each must-link group, all of each cannot-link group."""
     pairs: list[tuple[int, int]] = []
     for group in _groups(name, groups):
         for number in group:

@@ -28,9 +28,9 @@ Array = np.ndarray[Any, Any]
 )
 @dataclass(frozen=True)
 class Components:
-    """Clusters as new documents meet them: an urn each (words x clusters), and how likely each cluster is.
+    """Components for prediction: an urn per cluster (words x clusters), and the prior probability of each cluster.
 
-    ``slot`` is the row of each column of X, -1 for words that do not count.
+    ``slot`` is the row of each column of X in ``weights``, -1 for words that are not discriminative.
     """
 
     slot: Array
@@ -38,7 +38,7 @@ class Components:
     prior: Array
 
     def merged(self, into: Array, bursty: bool) -> Components:
-        """Cluster k becomes part of cluster ``into[k]``: urns of counts are added, urns of s in all are averaged."""
+        """Merge cluster k into cluster ``into[k]``: urns of counts are added, urns that sum to s are averaged."""
         prior = np.bincount(into, weights=self.prior)
         weights = np.zeros((len(self.weights), len(prior)))
         for k, cluster in enumerate(into):
@@ -49,7 +49,8 @@ class Components:
 def partition(chains: list[Chain], rule: str, known: Array | None) -> Array:
     """Labels from 0, classes first, then the largest cluster first.
 
-    The paper's rule reads one chain, that of greatest joint probability: labels of different chains do not correspond.
+    The paper's rule uses only the chain with the largest joint probability, because the labels of different chains do
+    not correspond.
     """
     if rule == "frequent":
         best = max(chains, key=lambda chain: chain.score)
@@ -60,10 +61,10 @@ def partition(chains: list[Chain], rule: str, known: Array | None) -> Array:
 
 
 def log_bayes_factor(chains: list[Chain], omega: float, *, odds_are_known: bool) -> Array:
-    """Logarithm of posterior odds over prior odds that a word is chosen.
+    """Logarithm of the posterior odds that a word is selected, divided by the prior odds.
 
-    Where the odds of every draw are known, the posterior is the mean of their probabilities, which also ranks words
-    that were always chosen. Otherwise half a sweep on either side keeps the odds of such words finite.
+    If the odds of every draw are known, the posterior is the mean of their probabilities, which also ranks words that
+    were always selected. Otherwise half a sweep is added on either side, so that the odds of such words are finite.
     """
     windows = [chain.window for chain in chains]
     if not all(window.n_sweeps for window in windows):
@@ -75,7 +76,7 @@ def log_bayes_factor(chains: list[Chain], omega: float, *, odds_are_known: bool)
 
 
 def rename(labels: Array, known: Array | None) -> Array:
-    """Cluster c is that of the documents known to be of class c; the others follow by size."""
+    """Renumber: cluster c has the documents of the known class c; the others follow by size."""
     names, codes = np.unique(labels, return_inverse=True)
     sizes = np.bincount(codes)
     order = np.argsort(-sizes, kind="stable")
@@ -93,8 +94,8 @@ def make_components(
 ) -> Components:  # fmt: skip
     """The urns of a partition.
 
-    With multinomial components, a cluster's urn holds what its documents have, and lambda; with DCM components it holds
-    s in all, in those proportions. ``columns`` are those of X that the problem's words stand for.
+    With multinomial components, the urn of a cluster holds the counts of its documents plus lambda; with DCM components
+    it has the same proportions and sums to s. ``columns`` are the columns of X of the words of the problem.
     """
     words = np.flatnonzero(discriminative)
     slot = np.full(n_columns, -1, dtype=np.int32)
@@ -109,7 +110,7 @@ def make_components(
 
 
 def _cells(indptr: Array, words: Array, values: Array, slot: Array) -> tuple[Array, Array, Array]:
-    """The cells of words that count."""
+    """The cells of discriminative words."""
     known = (slot >= 0).astype(np.uint8)
     new_indptr, new_words = np.empty(len(indptr), dtype=np.int64), np.empty(len(words) + 1, dtype=np.int32)
     new_values = np.empty(len(words) + 1, dtype=np.int32)
@@ -118,9 +119,9 @@ def _cells(indptr: Array, words: Array, values: Array, slot: Array) -> tuple[Arr
 
 
 def log_prob(chunk: Chunk, components: Components) -> Array:
-    """Log-probability of each document's counting words in each cluster, as one sequence: documents x clusters.
+    """Log-probability of the discriminative tokens of each document, as one sequence: documents x clusters.
 
-    A multinomial whose probabilities are summed out is a DCM too.
+    A multinomial whose probabilities are integrated out is a DCM, too.
     """
     if not len(components.weights):
         return np.zeros((chunk.n_documents, len(components.prior)))
@@ -144,8 +145,8 @@ def share_out(log_prob: Array, prior: Array) -> Array:
 def dissolve_small(labels: Array, least: int, scores: Array, known: Array | None, units: Units) -> Array:
     """Move the documents of small clusters to the most probable of the others; clusters of classes stay.
 
-    Where every cluster is small the largest stays. Documents that must share a cluster move as one, and stay where they
-    are if none of the others may have them.
+    If every cluster is small, the largest stays. Documents that must share a cluster move together, and stay where they
+    are if the constraints rule out all other clusters.
     """
     sizes = np.bincount(labels)
     stays = sizes >= least

@@ -1,4 +1,4 @@
-"""The public face of DPMFS."""
+"""The public class `DPMFS`: parameters, and how it is fitted."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import ClassifierTags, Tags
-from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Documents, get_engine
 from bursty.estimator import generator
 from bursty.inference.checkpoint import Checkpoint, CheckpointWriter
-from bursty.inference.em import Places, lead
 from bursty.inference.runs import Outcome, Runner, warn_interrupted
 from bursty.kernels import threads
 from bursty.metrics import posterior_similarity
-from bursty.models.clusters import ClusterReading, check_members, known_labels
+from bursty.models.clusters import check_members, known_labels
 from bursty.models.dpmfs import chains as running
 from bursty.models.dpmfs import estimate
 from bursty.models.dpmfs.chains import Chain
 from bursty.models.dpmfs.constraints import Constraints
+from bursty.models.dpmfs.reading import DPMFSReading
 from bursty.models.dpmfs.settings import (
     LEAST_BAYES_FACTOR,
     Settings,
@@ -33,7 +31,6 @@ from bursty.models.dpmfs.settings import (
     make_problem,
     occurring,
 )
-from bursty.models.groups import Merge
 from bursty.progress import progress
 from bursty.samplers.dpmfs import DPMFSData
 from bursty.storage.limits import check_memory
@@ -54,12 +51,12 @@ from bursty.validation import check_weights
 
 Array = np.ndarray[Any, Any]
 
-# Documents up to which the table of all pairs is kept.
+# Largest number of documents for which the table of all pairs is kept.
 MOST_PAIRED = 2_000
 
 
 def _check_copies(model: DPMFS, sizes: dict[str, int]) -> None:
-    """What users see is what documents are compared with."""
+    """Check that the public attributes agree with the components used for prediction."""
     expect_equal(model.weights_, model._components.prior, "weights_")
     expect_equal(model.discriminative_, model._components.slot >= 0, "discriminative_")
     check_members(model, sizes)
@@ -89,126 +86,128 @@ def _check_copies(model: DPMFS, sizes: dict[str, int]) -> None:
     _names=maybe(items("K")),
     check=_check_copies,
 )
-class DPMFS(ClusterReading):
+class DPMFS(DPMFSReading):
     r"""Clusters of unknown number, and discriminative words: Yu, Huang and Wang (2010).
 
     Parameters
     ----------
     max_components : int, optional
-        Most clusters there can be: N of the finite model. It may be larger than the number of documents. By default a
-        tenth of the documents (not below 10) with the paper's sampler, and no bound (a Dirichlet process) with the
-        collapsed one.
+        Upper bound on the number of clusters: N of the finite model. It may exceed the number of documents. By default
+        a tenth of the number of documents, but at least 10, with the paper's sampler, and no bound (a Dirichlet
+        process) with the collapsed one.
     alpha : float, default 1.0
-        How readily documents make new clusters.
+        Concentration of the Dirichlet process: larger values favour more clusters.
     omega : float or "learned", optional
         Prior probability that a word is discriminative, or "learned" under a uniform prior. By default it is learned
-        with DCM components, and 50 over the number of words that occur, at most 0.5, with multinomial ones, as in the
-        paper.
-    lam : float or array of shape (n_words,), optional
-        Dirichlet parameter of each word; by default 1 over the standard deviation of its counts, and 1 for a word that
-        every document has equally often.
+        with DCM components; with multinomial components it is 50 divided by the number of words that occur, at most
+        0.5, as in the paper.
+    lam : float or array-like of shape (n_words,), optional
+        Dirichlet parameter of each word. By default 1 divided by the standard deviation of its counts, and 1 for a word
+        with the same count in every document.
     sampler : {"collapsed", "paper"}, default "collapsed"
         "paper" is the algorithm of the paper, step by step. "collapsed" has the same posterior (for the same
-        ``max_components``), integrates the components out, draws every word in every sweep, splits and merges
-        clusters: it needs far fewer sweeps.
+        ``max_components``) but integrates the components out, updates every word in every sweep, and splits and merges
+        clusters, so that it needs far fewer sweeps.
     family : {"auto", "dcm", "multinomial"} or family estimator, default "auto"
-        What a component is: the paper's multinomial, or a DCM, to which the bursts of a word in one document are not
-        evidence for a cluster of its own. For text the DCM finds fewer and better clusters. "auto" is the DCM, and with
-        ``sampler="paper"`` the multinomial.
+        Distribution of a component: the multinomial of the paper, or a DCM, for which a burst of one word in one
+        document is not evidence for a separate cluster. On text the DCM finds fewer and better clusters. "auto" is the
+        multinomial with ``sampler="paper"``, otherwise the DCM.
     n_iter : int or "auto", optional
         Number of sweeps. "auto", the default with the collapsed sampler, runs until the chains have settled: they are
-        judged together after 200 sweeps, 300, 450 and so on, and stop where R-hat is at most 1.05 and the effective
-        sample size at least 100 for all of `diagnostics_`. With the paper's sampler it is 3000.
+        checked together after 200, 300, 450, ... sweeps, and stop as soon as R-hat is at most 1.05 and the effective
+        sample size at least 100 for every entry of `diagnostics_`. The default with the paper's sampler is 3000.
     max_iter : int, default 1000
         Upper bound on the number of sweeps with ``n_iter="auto"``.
     burn_in : int, optional
-        Number of sweeps at the beginning that do not count: 2500 of 3000, or half.
+        Number of initial sweeps to discard. By default 2500 of the 3000 of the paper's sampler, otherwise half.
     word_steps, label_steps : int, default 5
-        R1 and R2 of the paper's sampler: proposals a sweep for the words, and for each document.
+        R1 and R2 of the paper's sampler: number of proposals per sweep for the words, and for each document.
     split_steps : int, default 5
-        Splits or merges proposed in each sweep of the collapsed sampler.
+        Number of splits or merges proposed per sweep of the collapsed sampler.
     learn_alpha : bool, optional
-        Draw alpha too, with an exponential prior of mean ``alpha``; by default with the collapsed sampler only.
+        Whether to sample alpha as well, under an exponential prior with mean ``alpha``. By default True with the
+        collapsed sampler and False with the paper's.
     lam_prior : {"auto", "lognormal", "gamma", None}, default "auto"
-        Learn a factor of ``lam`` with this prior around 1, or leave ``lam`` as it is (None). "auto" is "lognormal" with
-        DCM components whose ``lam`` is not given, and None otherwise, as in the paper.
+        Prior, around 1, of a learned factor that multiplies ``lam``; None keeps ``lam`` fixed. "auto" is "lognormal"
+        with DCM components if ``lam`` is not given, and None otherwise, as in the paper.
     threshold : float, default 0.7
-        A word is discriminative if it was chosen in more than this share of the sweeps, and if the data speak for it
-        with a Bayes factor above 3: where ``omega`` is large, the prior alone would choose it that often.
+        A word is discriminative if it was selected in more than this share of the sweeps, with a Bayes factor above 3:
+        if ``omega`` is large, the prior alone would select it that often.
     point_estimate : {"frequent", "vi", "binder"}, optional
-        How one partition is made of many: each document's most frequent label (the paper's rule and default), or the
-        draw with the least expected variation of information (the collapsed sampler's default) or Binder loss.
+        How the sampled partitions are summarised by one: the most frequent label of each document (the default with
+        the paper's sampler), or the sample with the smallest expected variation of information (the default with the
+        collapsed one) or Binder loss.
     min_cluster_size : int, default 1
-        Documents of smaller clusters go to the most probable of the others.
+        Documents of smaller clusters are moved to the most probable of the other clusters.
     n_chains : int, optional
-        Number of independent chains; `diagnostics_` tells whether they agree. By default 4 with ``n_iter="auto"``, and
+        Number of independent chains; `diagnostics_` says whether they agree. By default 4 with ``n_iter="auto"``, and
         1 otherwise.
     patience : int, optional
-        End a chain when the partition of this number of sweeps is that of as many before; the last of them count then,
-        and ``burn_in`` does not matter. ``n_iter`` is then 500 unless given.
+        Stop a chain as soon as two successive windows of this number of sweeps have the same partition. The last
+        window is then used, and ``burn_in`` is ignored. ``n_iter`` is then 500 by default.
     random_state : int, Generator or RandomState, optional
         The same seed gives the same bits, whatever the number of threads.
     checkpoint : str, path or Checkpoint, optional
-        A file that is written as the fit goes on (an iteration is a sweep). A fit that finds it there, of the same
-        documents and parameters, goes on from it to the same bits; it is removed when the fit is done.
-    engine : {"local", "dask"} or Engine
-        Where documents are kept and new ones predicted; chains run in this process.
+        File to which the state of the fit is written regularly (an iteration is a sweep). A fit of the same documents
+        with the same parameters resumes from it, to the same bits; it is removed at the end of the fit.
+    engine : {"local", "dask"}, Dask client or Engine
+        Execution engine, for keeping documents and for prediction; chains run in this process.
     n_jobs : int, optional
-        Threads; None means all cores. A chain uses one.
+        Number of threads; None means all cores. Each chain uses one.
     verbose : int, default 0
         Show progress.
 
     Attributes
     ----------
     family_ : str
-        What a component is.
+        Distribution of a component.
     labels_ : ndarray of shape (n_documents,)
         Cluster of each document; the largest cluster is 0.
     n_clusters_ : int
         Number of clusters.
     sizes_ : ndarray of shape (n_clusters,)
-        Documents of each cluster.
+        Number of documents of each cluster.
     confidence_ : ndarray of shape (n_clusters,)
         Mean posterior of the documents' own cluster.
-    discriminative_ : boolean ndarray of shape (n_words,)
-        Words that tell the clusters apart.
+    discriminative_ : ndarray of bool of shape (n_words,)
+        Whether each word is discriminative.
     inclusion_prob_ : ndarray of shape (n_words,)
-        Share of the sweeps in which each word was chosen; 0 for words that no document has.
+        Share of the sweeps in which each word was selected; 0 for words that no document has.
     log_bayes_factor_ : ndarray of shape (n_words,)
-        Logarithm of the odds that a word is discriminative, relative to the odds before the data were seen
-        (``omega_``): 0 where the data say nothing. Words are ranked by it.
+        Logarithm of the posterior odds that a word is discriminative, divided by the prior odds (``omega_``): 0 if the
+        data say nothing about it. Words are ranked by it.
     weights_ : ndarray of shape (n_clusters,)
         Shares of the clusters.
     components_ : ndarray of shape (n_clusters, n_words)
         Word probabilities of each cluster among the discriminative words; 0 for the others.
     trace_ : dict of arrays
         n_clusters, n_words, log_joint, alpha, scale (the factor of ``lam``), omega, s (with DCM components),
-        word_changes, label_changes and split_changes (shares of what was proposed, or looked at) of every sweep: of
-        shape (n_iter,), or (n_chains, n_iter).
+        word_changes, label_changes and split_changes (shares of the proposals, or of the updates, that changed
+        something) of every sweep: of shape (n_iter,), or (n_chains, n_iter).
     diagnostics_ : dict
         ``r_hat`` and ``ess`` (effective sample size) of the log joint probability, of the numbers of clusters and
-        words, and of scale and omega where they are learned, after burn-in.
+        words, and of scale and omega if they are learned, after burn-in.
     samples_ : ndarray of shape (n_samples, n_documents)
-        Labels of at most 500 sweeps a chain.
+        Labels of at most 500 sweeps per chain.
     similarity_ : ndarray of shape (n_documents, n_documents) or None
-        How often two documents shared a cluster; for up to 2,000 documents.
+        Share of the samples in which two documents share a cluster; None for more than 2,000 documents.
     alpha_ : float
-        Mean of alpha over the sweeps that count.
+        Mean of alpha after burn-in.
     omega_ : float
-        Mean of omega over them, or ``omega`` as it was given.
+        Mean of omega after burn-in, or the given ``omega``.
     n_iter_ : int
-        Number of sweeps that were made.
+        Number of sweeps.
     converged_ : bool
-        Whether the chains have settled: R-hat and effective sample size of all of `diagnostics_` are within the bounds
-        of ``n_iter="auto"``. With ``patience``, whether the partition was stable.
+        Whether the chains have settled: R-hat and effective sample size of every entry of `diagnostics_` are within
+        the bounds of ``n_iter="auto"``. With ``patience``, whether the partition was stable.
     classes_ : ndarray
         The labels that were given, in semi-supervised fits: cluster i stands for ``classes_[i]``.
 
     See Also
     --------
     Mixture : Faster, with a number of clusters that is given or chosen.
-    bursty.metrics.best_partition : How one partition is chosen from many.
-    bursty.plot.trace : The chains.
+    bursty.metrics.best_partition : The partition that summarises many.
+    bursty.plot.trace : Plot of the chains.
 
     Notes
     -----
@@ -221,10 +220,10 @@ class DPMFS(ClusterReading):
        \eta_k \sim \mathrm{Dir}(\lambda_j : \gamma_j = 1), \quad \eta_0 \sim \mathrm{Dir}(\lambda_j : \gamma_j = 0)
 
     Words that no document has are left out: they are never discriminative and do not count in ``omega``. Documents
-    without discriminative words go where the prior has them, the largest cluster above all.
+    without discriminative words are assigned by the prior, mostly to the largest cluster.
 
-    `predict` asks the fitted partition about each document anew; `labels_` comes from the chain. They may differ for
-    documents that stand between clusters.
+    `labels_` comes from the chains, whereas `predict` applies Bayes' rule to the fitted partition; the two may differ
+    for documents between clusters.
 
     Examples
     --------
@@ -301,24 +300,23 @@ class DPMFS(ClusterReading):
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, must_link: Any = None, cannot_link: Any = None
     ) -> Self:
-        """Find clusters and words.
+        """Find the clusters and the discriminative words.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
         y : array of shape (n_documents,), optional
-            Known classes as whole numbers, with -1 for documents of unknown class: these are clustered, with the others
-            held where they are; they may also make clusters of their own. Where every document has its class, only the
-            the words that discriminate the classes are found. A y that is not whole numbers is ignored.
+            Known classes as integers, -1 for documents of unknown class. These are clustered while the others stay in
+            their class; they may also form new clusters. If the class of every document is known, only the
+            discriminative words are found. A y that is not made of integers is ignored.
         sample_weight : array-like of shape (n_documents,), optional
-            Number of copies of each document, which must be whole: the sampler sees them all. Documents of weight 0 are
-            not learned from, and get a label all the same.
+            Number of copies of each document, a non-negative integer. A document of weight 0 still gets a label.
         must_link : sequence of groups of rows of X, optional
             Pairs, or larger groups, of documents that share a cluster: an array of shape (n_links, 2), or
             ``[(0, 5), (2, 7, 9)]``. Groups with a common document are one.
         cannot_link : sequence of groups of rows of X, optional
             Groups of documents no two of which share a cluster. With ``max_components``, a chain may not be able to
-            move between all partitions that fit.
+            reach every partition that satisfies the constraints.
         """
         if sample_weight is not None:
             if must_link is not None or cannot_link is not None:
@@ -336,7 +334,7 @@ class DPMFS(ClusterReading):
         known = constraints.known
         if classes is not None:
             self.classes_ = classes
-        counts = documents.counts()  # a sweep looks at every document given all the others
+        counts = documents.counts()  # a sweep updates every document given all others, so all must be in memory
         columns = np.unique(counts.indices)
         lam = None if lam is None else lam[columns]
         problem = make_problem(self, settings, occurring(counts, columns), constraints, lam)
@@ -358,11 +356,11 @@ class DPMFS(ClusterReading):
     def fit_predict(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, must_link: Any = None, cannot_link: Any = None
     ) -> Array:
-        """Find the clusters and give each document's."""
+        """Find the clusters and return the cluster of each document."""
         return self.fit(X, y, sample_weight, must_link=must_link, cannot_link=cannot_link).labels_
 
     def _fit_copies(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Fit to as many copies of each document as its weight says, then say what that means for the documents."""
+        """Fit to copies of the documents, as many as their weights say, then assign the results to the documents."""
         documents = self._place_to_fit(X, "there is nothing to cluster")
         weights = check_weights(sample_weight, documents.n_documents)
         if np.any(weights != np.rint(weights)):
@@ -374,7 +372,7 @@ class DPMFS(ClusterReading):
         counts = documents.counts()
         n_bytes = 16.0 * float(weights @ (np.diff(counts.indptr) + 1.0))
         check_memory(
-            int(min(n_bytes, 2**62)), "as many copies of documents", "divide sample_weight by its smallest value"
+            int(min(n_bytes, 2**62)), "that many copies of documents", "divide sample_weight by its smallest value"
         )
         rows = np.repeat(np.arange(documents.n_documents), weights.astype(np.int64))
         targets = None if y is None else np.asarray(y)[rows]
@@ -382,40 +380,14 @@ class DPMFS(ClusterReading):
         self.fit(copies, targets)
         first = np.searchsorted(rows, np.arange(documents.n_documents))
         learned = np.flatnonzero(weights)
-        drawn: Array = self.samples_  # type: ignore[has-type]  # set by fit
+        drawn = self.samples_
         labels, samples = self.predict(documents), np.empty((len(drawn), len(weights)), drawn.dtype)
         labels[learned], samples[:, learned] = self.labels_[first[learned]], drawn[:, first[learned]]
         unseen = np.flatnonzero(weights == 0)
         samples[:, unseen] = labels[unseen]
-        self.samples_ = samples
-        self.similarity_ = posterior_similarity(samples) if len(weights) <= MOST_PAIRED else None
+        self._keep_samples(samples)
         self._read(documents, labels, weights)
         return self
-
-    def predict(self, X: Any) -> Array:
-        """The most probable cluster of each document."""
-        return self.predict_proba(X).argmax(axis=1)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Posterior of each cluster for each document: what the documents of `labels_` leave to expect of a new one."""
-        return self._place(X).collect(estimate.posterior, components=self._components)
-
-    def top_words(self, n: int = 10, by: str = "contrast") -> list[list[str]]:
-        """The discriminative words that say most about each cluster; see `word_scores`."""
-        check_is_fitted(self)
-        return super().top_words(min(n, int(np.count_nonzero(self.discriminative_))), by)
-
-    def word_scores(self, by: str = "contrast") -> Array:
-        """What `top_words` ranks by: clusters x words, with minus infinity for words that are not discriminative."""
-        return np.where(self.discriminative_, super().word_scores(by), -np.inf)
-
-    def _summary_columns(self) -> dict[str, Any]:
-        """The same in all rows: the largest R-hat and the smallest effective sample size of `diagnostics_`."""
-        found = list(getattr(self, "diagnostics_", {}).values())
-        r_hat = max((facts["r_hat"] for facts in found), default=math.nan)
-        ess = min((facts["ess"] for facts in found), default=math.nan)
-        n = len(self.sizes_)
-        return {**super()._summary_columns(), "r_hat": np.full(n, r_hat), "ess": np.full(n, ess)}
 
     def _run(
         self, problem: DPMFSData, known: Array | None, settings: Settings, writer: CheckpointWriter
@@ -460,7 +432,7 @@ class DPMFS(ClusterReading):
         settled = plan.agree.settled(self.diagnostics_)
         self.converged_ = settled if self.patience is None else all(chain.stable for chain in chains)
         self.alpha_ = float(np.mean([chain.mean("alpha") for chain in chains]))
-        self.samples_ = np.concatenate([np.stack(chain.samples) for chain in chains])
+        self._keep_samples(np.concatenate([np.stack(chain.samples) for chain in chains]))
         labels = estimate.partition(chains, settings.point_estimate, known)
 
         def components(labels: Array) -> estimate.Components:
@@ -475,35 +447,7 @@ class DPMFS(ClusterReading):
             labels = estimate.dissolve_small(labels, int(self.min_cluster_size), scores, known, problem.units)
         self._set_components(components(labels))
         self._read(documents, labels)
-        small = documents.n_documents <= MOST_PAIRED
-        self.similarity_ = posterior_similarity(self.samples_) if small else None
 
-    def _set_components(self, components: estimate.Components) -> None:
-        self._components, self.weights_ = components, components.prior
-        self.n_clusters_, urns = len(components.prior), components.weights
-        self.components_ = np.zeros((self.n_clusters_, self.n_features_in_))
-        self.components_[:, self.discriminative_] = (urns / np.maximum(urns.sum(axis=0), 1e-300)).T
-
-    def _read(self, documents: Documents, labels: Array, sample_weight: Array | None = None) -> None:
-        """What the components say of the documents of the fit, whose clusters are known."""
-        log_prob = self._component_log_prob(documents)
-        places = Places.of(estimate.share_out(log_prob, self.weights_), labels)
-        self._read_clusters(documents, places, lead(log_prob, labels), sample_weight)
-
-    def _merge(self, merge: Merge, X: Any) -> None:
-        documents = None if X is None else self._place(X)
-        self._set_components(self._components.merged(merge.into, self.family_ == "dcm"))
-        if hasattr(self, "classes_"):
-            del self.classes_
-        self._merge_readings(merge)
-        if documents is not None:
-            self._read(documents, self.labels_)
-
-    def _component_log_prob(self, documents: Documents) -> Array:
-        return documents.collect(estimate.log_prob, components=self._components)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        # scikit-learn's checks ask for it of whatever takes sparse input and has predict_proba.
-        tags.classifier_tags = ClassifierTags()
-        return tags
+    def _keep_samples(self, samples: Array) -> None:
+        self.samples_ = samples
+        self.similarity_ = posterior_similarity(samples) if samples.shape[1] <= MOST_PAIRED else None

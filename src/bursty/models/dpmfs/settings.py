@@ -19,13 +19,13 @@ Array = np.ndarray[Any, Any]
 
 SAMPLERS = {"paper": (3000, 2500), "collapsed": (500, 250)}
 ESTIMATES = ("frequent", "vi", "binder")
-# lambda of a word that every document has equally often: 1 / sigma is not defined.
+# lambda of a word with the same count in every document: 1 / sigma is not defined.
 CONSTANT_LAM = 1.0
-#: Parameters of the beta prior of omega, where it is learned: every share of the words is as likely as any other.
+#: Parameters of the beta prior of omega, if it is learned: uniform.
 OMEGA_PRIOR = (1.0, 1.0)
-#: Chains that run until they settle: how many, at which sweeps they are judged first, and how these numbers grow.
+#: For chains that run until they settle: their number, the sweep of the first check, and the ratio of later ones.
 N_CHAINS, FIRST_ROUND, GROWTH = 4, 200, 1.5
-#: Least Bayes factor of a discriminative word: where "positive evidence" begins [KassRaftery1995].
+#: Smallest Bayes factor of a discriminative word: where "positive evidence" begins [KassRaftery1995].
 LEAST_BAYES_FACTOR = 3.0
 #: The largest count with DCM components: Stirling numbers up to it take some seconds, and grow with its square.
 MAX_TABLES = 32_768
@@ -52,7 +52,7 @@ class Settings:
 
 
 def check_settings(model: Any) -> Settings:
-    """Refuse what cannot be, before any work is done."""
+    """Check all parameters that do not depend on the corpus, before any work is done."""
     _among("sampler", model.sampler, tuple(SAMPLERS))
     family = choose_family(model.family, model.sampler)
     _among("lam_prior", model.lam_prior, ("auto", "lognormal", "gamma", None))
@@ -81,9 +81,9 @@ def check_settings(model: Any) -> Settings:
 
 
 def choose_family(family: Any, sampler: str) -> Family[Any, Any]:
-    """The family of the components: "auto" is the paper's for the paper's sampler, otherwise the one that knows bursts.
+    """The family of the components: "auto" is the multinomial for the paper's sampler, otherwise the DCM.
 
-    Components are summed out, so that it must tell which draws they have a Dirichlet prior for.
+    Components are integrated out, so the family must say which draws its Dirichlet prior is for (`Family.draws`).
     """
     if isinstance(family, str) and family == "auto":
         family = "multinomial" if sampler == "paper" else "dcm"
@@ -95,7 +95,7 @@ def choose_family(family: Any, sampler: str) -> Family[Any, Any]:
 
 
 def _plan(model: Any) -> Plan:
-    """Until the chains settle, by default with the collapsed sampler; otherwise a number of sweeps."""
+    """Run until the chains settle (the default with the collapsed sampler), or for a number of sweeps."""
     default_n, default_burn = SAMPLERS[model.sampler]
     n_iter = model.n_iter
     if n_iter is None:
@@ -112,7 +112,7 @@ def _rounds(model: Any, n_iter: str) -> Plan:
     if n_iter != "auto":
         raise ValueError(f'n_iter must be a positive integer or "auto", not {n_iter!r}')
     if model.patience is not None:
-        raise ValueError('patience ends each chain by itself, n_iter="auto" all together: give one of them')
+        raise ValueError('patience stops each chain on its own, n_iter="auto" stops all together: give one of them')
     most, burn_in = int(model.max_iter), model.burn_in
     if burn_in is not None:
         _check_burn_in(burn_in, "max_iter", most)
@@ -127,18 +127,18 @@ def _rounds(model: Any, n_iter: str) -> Plan:
 def _check_burn_in(burn_in: Any, name: str, n_iter: int) -> None:
     check_whole("burn_in", burn_in, 0)
     if burn_in >= n_iter:
-        raise ValueError(f"burn_in is {burn_in} of {name}={n_iter} sweeps: lower it, or no sweep is left to learn from")
+        raise ValueError(f"burn_in={burn_in} leaves no sweep of {name}={n_iter}: lower it")
 
 
 def check_links(model: Any, settings: Settings, constraints: Constraints) -> None:
-    """Refuse what does not know of documents that must or must not share a cluster."""
+    """Check that sampler and point estimate respect links."""
     if constraints.together is None and constraints.apart is None:
         return
     if model.sampler == "paper":
         raise ValueError('must_link and cannot_link need sampler="collapsed": the paper has no step for them')
     if constraints.apart is not None and settings.point_estimate == "frequent":
         raise ValueError(
-            'point_estimate="frequent" takes each document by itself and may join what cannot_link keeps apart: '
+            'point_estimate="frequent" labels each document on its own and may join what cannot_link keeps apart: '
             'use "vi"'
         )
 
@@ -146,7 +146,7 @@ def check_links(model: Any, settings: Settings, constraints: Constraints) -> Non
 def make_problem(
     model: Any, settings: Settings, counts: sp.csr_array, constraints: Constraints, lam: Array | None
 ) -> DPMFSData:
-    """The sampler's problem for the words that occur."""
+    """The data of the sampler, for the words that occur."""
     n_documents, n_words = counts.shape
     _check_counts(counts, settings)
     known = constraints.known
@@ -170,32 +170,32 @@ def make_problem(
     first = problem.units.separate(np.zeros(n_documents, dtype=np.int32) if known is None else np.maximum(known, 0))
     if constraints.apart is not None and len(np.unique(first)) > problem.limit:
         raise ValueError(
-            f"cannot_link asks for more than max_components={model.max_components} clusters, as far as could be found: "
+            f"no partition with max_components={model.max_components} was found that satisfies cannot_link: "
             "raise max_components, or remove links"
         )
     return problem
 
 
 def _check_counts(counts: sp.csr_array, settings: Settings) -> None:
-    """Sweeps look up what n tokens of a document are worth, and the trace what x tokens at t tables are."""
+    """Check the sizes of the tables that sweeps use, by tokens of a document, and the trace, by count and tables."""
     largest, longest = int(counts.data.max()), int(counts.sum(axis=1, dtype=np.int64).max())
     if settings.family.draws == "tables" and largest > MAX_TABLES:
         raise ValueError(
-            f"X holds a count of {largest:,}, above the largest count {MAX_TABLES:,} that DPMFS takes with DCM "
+            f"X holds a count of {largest:,}, above the maximum of {MAX_TABLES:,} for DPMFS with DCM "
             'components: divide the counts, split long documents, or use family="multinomial"'
         )
     check_memory(32 * longest, f"DPMFS on a document of {longest:,} tokens", "split it, or divide its counts")
 
 
 def _first_omega(omega: Any, settings: Settings, n_words: int) -> float:
-    """Where it is learned, the mean of its prior; as given; or the 50 words that the paper expects to matter."""
+    """The mean of its prior if it is learned, the given value, or that of the paper, which expects 50 such words."""
     if settings.omega_prior is not None:
         return settings.omega_prior[0] / sum(settings.omega_prior)
     return min(50.0 / n_words, 0.5) if omega is None else float(omega)
 
 
 def most_components(model: Any, n_documents: int, n_classes: int) -> int | None:
-    """N: as given; for the paper's sampler a tenth of the documents, but not below ten; otherwise no bound."""
+    """N: as given; with the paper's sampler a tenth of the number of documents, at least ten; otherwise no bound."""
     if model.max_components is not None:
         if model.max_components < n_classes:
             raise ValueError(
@@ -208,7 +208,7 @@ def most_components(model: Any, n_documents: int, n_classes: int) -> int | None:
 
 
 def check_lam(lam: Any, n_words: int) -> Array | None:
-    """lambda of every column, or None where it is to be chosen."""
+    """lambda of every column, or None for the default."""
     if lam is None:
         return None
     try:
