@@ -159,7 +159,7 @@ def test_explanations_are_the_family_s_evidence(corpus):
     label = list(model.classes_).index(explained.label)
     expected = {word: np.log(rate[w, label] / rate[w, 1 - label]) for w, word in enumerate(corpus.vocabulary)}
     np.testing.assert_allclose(explained.first, [expected[word] for word in explained.words])
-    with pytest.raises(ValueError, match="a sum over words, which Opaque has not"):
+    with pytest.raises(ValueError, match="a sum over words, which Opaque does not have"):
         BayesClassifier("opaque", smoothing=0.5).fit(corpus, corpus.labels).explain(corpus)
 
 

@@ -32,8 +32,8 @@ def fit(X=((1, 0), (0, 1)), y=("a", "b"), **parameters):
         ({"transform": "sqrt"}, r'transform must be None, "log" or "tfidf"'),
         ({"transform": "log"}, r'gives fractions.*use family="multinomial"'),
         ({"normalize_weights": True}, r'use family="multinomial"'),
-        ({"smoothing": -1}, r"smoothing must be a number, zero or more"),
-        ({"smoothing": "none"}, r"smoothing must be a number, zero or more"),
+        ({"smoothing": -1}, r"smoothing must be a non-negative number"),
+        ({"smoothing": "none"}, r"smoothing must be a non-negative number"),
         (
             {"family": "multinomial", "normalize_weights": True, "smoothing": "shrink"},
             r"does not go with normalize_weights",

@@ -5,15 +5,15 @@
 | `classifier`, `prediction` | the estimator: learning, predicting |
 | `settings` | its parameters, checked |
 | `labels` | y in all its forms |
-| `layout` | which groups of documents are modelled: classes, complements, several labels a document |
-| `sums`, `training` | what is kept of the documents: statistics of the classes, zeros left out |
-| `smoothing` | a constant, or a pull towards the corpus |
-| `heldout` | what is learned from documents held out |
-| `calibration`, `priors` | how sure to be |
+| `layout` | which groups of documents are modelled: classes, complements, several labels per document |
+| `sums`, `training` | what is kept of the training documents: statistics of the classes, without zeros |
+| `smoothing` | a constant, or shrinkage towards the corpus |
+| `heldout` | learning from held-out documents |
+| `calibration`, `priors` | calibrated probabilities |
 | `refinement` | a linear model of discriminative words, beside the urns |
-| `evidence`, `scoring` | what the words of a few documents at a time say, and the scores this makes |
-| `transforms`, `presets` | the heuristics and the names of the papers |
-| `explain` | why a document goes to its class |
+| `evidence`, `scoring` | the evidence of words, for a few documents at a time, and the resulting scores |
+| `transforms`, `presets` | heuristics of the papers, and methods by their names there |
+| `explain` | the words behind a decision |
 """
 
 from __future__ import annotations

@@ -1,20 +1,20 @@
-"""Probabilities that can be trusted: scores divided by a temperature that is learned on held-out documents.
+"""Calibration: scores are divided by a temperature that is learned on held-out documents.
 
-A bag of words counts every word as new evidence. Words of one document say the same thing over and over, so
-posteriors pile up near 0 and 1: far too sure, and the surer the longer the document. Dividing the log-likelihood by
-a temperature T takes the excess back, and T may depend on the document:
+A bag of words counts every word as new evidence. But the words of a document repeat the same information, so that
+posteriors are overconfident, the more so the longer the document. Dividing the log-likelihood by a temperature T
+corrects this, and T may depend on the document:
 
     log p(k | x) = log p(k) + score_k(x) / T(x) + const
     log T(x) = a + b log(1 + n) + c log(1 + m),         m^2 = sum_w (x_w log(D / df_w))^2
 
 n is the number of tokens, m the Euclidean length of the document with idf weights: evidence that comes from few
-words, repeated, is worth less than the same amount from many. At a = b = c = 0 this is Bayes' rule as it stands.
-The three numbers minimise the log loss of documents that the model was not fitted to. The order of the classes of a
-document never changes where classes are equally common.
+words, repeated, is worth less than the same amount from many. a = b = c = 0 is plain Bayes' rule. The three numbers
+minimise the log loss of documents that the model was not fitted to. With equal class priors, the order of the classes
+of a document never changes.
 
 How much the frequency of a class should count is learned with them, unless the prior is given: p(k) is proportional
-to its share of the training documents to the power 1 + d. Where a document may have any number of classes, every
-class has its own logistic probability, and d is a bias that they share:
+to its share of the training documents to the power 1 + d. If a document may have any number of classes, each class
+has its own logistic probability, and d is a bias that all share:
 ``logit p(k | x) = logit p(k) + d + score_k(x) / T(x)``.
 """
 
@@ -31,7 +31,7 @@ from bursty.storage.schema import Mismatch, number, storable
 
 Array = np.ndarray[Any, Any]
 
-# The pull of a, b, c, d towards 0: as strong as one document's log loss at 3. Decides only where documents are few.
+# A weak penalty on a, b, c, d, worth the log loss of one document at 3. It matters only for few documents.
 _PRIOR = 1.0 / 9.0
 _MAX_STEPS = 60
 
@@ -58,7 +58,7 @@ class Temperature:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A temperature, d, and the mean log loss they reach."""
+    """A temperature, d, and their mean log loss."""
 
     temperature: Temperature
     tilt: float
@@ -82,7 +82,7 @@ def fit_temperature(
     multilabel: bool = False,
     start: Fitted | None = None,
 ) -> Fitted:
-    """The temperature and the d of least log loss on these documents.
+    """The temperature and the d that minimise the log loss of these documents.
 
     Parameters
     ----------
@@ -90,19 +90,19 @@ def fit_temperature(
         Scores of a model that has not seen the documents, and 1 where the document has the class.
     features : documents x 3
     offset, direction : per class
-        What is added to the scores: ``offset + d direction``. The offset are log prior probabilities (log odds if
-        ``multilabel``); where the direction is 0 there is no d.
+        What is added to the scores: ``offset + d direction``. The offsets are log prior probabilities (log odds if
+        ``multilabel``); if the direction is 0 there is no d.
     weights : per document
     start : Fitted, optional
-        A guess that saves time.
+        Starting values.
     """
     if not multilabel:
         scores = scores - scores.mean(axis=1, keepdims=True)
-    scores = np.clip(scores, -1e6, 1e6)  # a class that cannot have the document has score -inf
+    scores = np.clip(scores, -1e6, 1e6)  # the score of a class that cannot generate the document is -inf
     problem = _Problem(scores, truth, features, offset, direction, weights, multilabel)
     guess = np.array([*start.temperature.coefficients, start.tilt]) if start else np.array([1.0, 0.0, 0.0, 0.0])
     x, loss = _newton(problem, guess)
-    if not multilabel and x[3] < -1.0:  # rare classes are never more probable than common ones: d is -1
+    if not multilabel and x[3] < -1.0:  # a rare class is never more probable a priori than a common one
         problem = replace(problem, offset=offset - direction, direction=np.zeros_like(direction))
         x, loss = _newton(problem, np.array([*x[:3], 0.0]))
         x[3] = -1.0
@@ -112,7 +112,7 @@ def fit_temperature(
 
 @dataclass(frozen=True)
 class _Problem:
-    """Log loss as a function of x = (a, b, c, d), with a weak pull towards 0."""
+    """Log loss as a function of x = (a, b, c, d), with a weak penalty."""
 
     scores: Array
     truth: Array
@@ -123,7 +123,7 @@ class _Problem:
     multilabel: bool
 
     def __call__(self, x: Array) -> tuple[float, Array, Array]:
-        """Value, slope, and a curvature that is never negative.
+        """Value, gradient, and a non-negative definite approximation of the Hessian.
 
         The loss of a document, with h = score / T, has slope -sum (p - y) h in log T and sum (p - y) v in d, v being
         the direction; its curvature is that of the log-partition function, and what comes from h'' = h if positive.

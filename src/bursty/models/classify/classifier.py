@@ -3,9 +3,9 @@
     p(k | x) = p(k) p(x | k) / sum_j p(j) p(x | j)
 
 Fitting is one sum over the documents with the labels as responsibilities, and one `update` of the family; the
-statistics add, so batches can come one after the other. What is modelled per class, and how that makes a score, is in
-`layout`; how parameters are smoothed in `smoothing`; how probabilities are calibrated in `calibration`; the linear
-model that goes with them in `refinement`.
+statistics add, so that documents can come in batches. `layout` says what is modelled per class, and how that gives a
+score; `smoothing` how parameters are smoothed; `calibration` how probabilities are calibrated; `refinement` has the
+linear model that is combined with them.
 
 | symbol | name | shape |
 |---|---|---|
@@ -46,7 +46,7 @@ Array = np.ndarray[Any, Any]
 
 
 def _check_groups(model: BayesClassifier, sizes: dict[str, int]) -> None:
-    """As many statistics as the classes need, and as many parameters as they have groups."""
+    """Check that the numbers of statistics and of parameters match the classes and their groups."""
     n_sums = sizes["C"] + model._layout.multilabel
     seen = model._seen
     if seen is None or len(seen.stats) != n_sums:
@@ -78,45 +78,46 @@ def _check_groups(model: BayesClassifier, sizes: dict[str, int]) -> None:
 class BayesClassifier(ClassifierMixin, ClassPrediction):
     r"""Bayes' rule with a multinomial, DCM or EDCM per class.
 
-    Without parameters everything is learned: classes are pulled towards the corpus by an amount that is best for
-    documents held out, probabilities are calibrated on these, and a linear model of discriminative words
-    is combined with them. With a number for ``smoothing`` it is the classifier of the papers, which learns nothing
-    besides the parameters of its family.
+    By default everything is learned: classes are shrunk towards the corpus by the amount that is best for held-out
+    documents, probabilities are calibrated on these documents, and a linear model of discriminative words is combined
+    with them. With a number for ``smoothing`` it is the classifier of the papers, which learns only the parameters of
+    its family.
 
     Parameters
     ----------
     family : {"dcm", "edcm", "multinomial", "vonmisesfisher", "dirichlet"} or family estimator, default "dcm"
-        How a class makes a document. An estimator such as ``DCM(smoothing=0.1)`` brings its smoothing along.
+        Distribution of the documents of a class. The smoothing of an estimator such as ``DCM(smoothing=0.1)`` is used.
     complement : bool, default False
-        Model, for each class, the documents of all others, and choose the class whose others explain the document
-        worst.
+        Model, for each class, the documents of all other classes, and predict the class whose complement explains the
+        document worst.
     transform : {None, "log", "tfidf"}, default None
-        log(1 + x), or that times log(D / df) with documents scaled to length 1. For the multinomial.
+        log(1 + x), or that times log(D / df) with documents scaled to length 1. Only for the multinomial.
     normalize_weights : bool, default False
-        Divide a class's log-parameters by their sum (Rennie et al. 2003). For the multinomial.
+        Divide the log-parameters of a class by their sum (Rennie et al. 2003). Only for the multinomial.
     smoothing : float, "auto", "shrink" or None, default None
-        A number: added in the family's own way (to every count of the multinomial; to every parameter of DCM and
-        EDCM, times the smallest of them). "auto": the number of least log loss on held-out documents. "shrink": a
-        pull of every class towards the corpus, learned likewise. None: that of ``family`` if it is an estimator,
-        else "shrink" where it applies and "auto" where it does not (with ``normalize_weights``). Von Mises-Fisher and
-        Dirichlet parameters are never zero: a number changes nothing (``Dirichlet(smoothing=...)`` smooths documents).
+        A number: added to every count of the multinomial, or, times the smallest parameter, to every parameter of DCM
+        and EDCM. "auto": the number with the smallest log loss on held-out documents. "shrink": shrinkage of every
+        class towards the corpus, by an amount learned in the same way. None: that of ``family`` if it is an estimator,
+        otherwise "shrink" if it applies and "auto" if it does not (with ``normalize_weights``). Von Mises-Fisher and
+        Dirichlet parameters are never zero: a number has no effect (``Dirichlet(smoothing=...)`` smooths documents).
     prior : {None, "auto"}, default None
-        How the s of each class is estimated where smoothing is "shrink". None is maximum likelihood, which is infinite
-        for many classes of few documents; "auto" accounts for the word probabilities being fitted to the same documents
-        (see `bursty.families.priors`). How much of s is believed is learned from held-out documents either way.
+        How the s of each class is estimated if smoothing is "shrink". None is maximum likelihood, which is infinite
+        for many classes with few documents; "auto" accounts for the word probabilities being fitted to the same
+        documents (see `bursty.families.priors`). In both cases s is then scaled by a factor learned from held-out
+        documents.
     class_prior : {"uniform", "empirical", "auto"} or array of shape (n_classes,), default "uniform"
-        Probabilities of the classes before a document is seen. "auto" learns, wherever probabilities are calibrated,
-        how much the share of a class in the documents counts.
+        Prior probabilities of the classes. "auto" is a power of the shares of the classes in the training documents,
+        which is learned if probabilities are calibrated.
     calibrate : {"auto", "temperature", None}, default "auto"
-        Divide log-likelihoods by a temperature fitted on held-out documents. "auto" does it where smoothing is
-        learned from these, and then moves a uniform prior as ``class_prior="auto"`` does: ``class_log_prior_`` has
-        the result. "temperature" leaves the prior as it is.
+        Divide log-likelihoods by a temperature fitted on held-out documents. "auto" does so if smoothing is learned
+        from these, and then also learns a uniform prior as ``class_prior="auto"`` does: ``class_log_prior_`` has the
+        result. "temperature" leaves the prior unchanged.
     refine : {"auto", None}, default "auto"
         Fit a multinomial logistic regression on words weighted by how much the classes' parameters differ, and combine
-        its probabilities with those of Bayes' rule (see `bursty.models.classify.refinement`). "auto" does it where
-        smoothing, temperature and prior are all learned, ``complement`` and ``transform`` are not used, and each
-        document has one class, and classes times words are at most five million; with more than 20,000 documents, on a
-        random sample of as many. None is Bayes' rule alone. `partial_fit` never refines.
+        its probabilities with those of Bayes' rule (see `bursty.models.classify.refinement`). "auto" does so if
+        smoothing, temperature and prior are all learned, ``complement`` and ``transform`` are not used, each document
+        has one class, and the number of classes times the number of words is at most five million; it is fitted to a
+        random sample of at most 20,000 documents. None is Bayes' rule alone. `partial_fit` never refines.
     engine : {"local", "dask"}, Dask client or Engine, default "local"
         Execution engine.
     n_jobs : int, optional
@@ -134,20 +135,20 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
     parameters_ : Parameters of the family
         One column per class (for ``complement``, of all other documents).
     smoothing_ : Constant or Shrinkage
-        What was used.
+        The smoothing that was used.
     temperature_ : Temperature or None
-        How probabilities are calibrated.
+        Calibration of the probabilities.
     refinement_ : Refinement or None
-        The linear model, and how much it counts.
+        The linear model, and its weight.
     class_names_ : ndarray of str
-        Names of the classes: those of the corpus where it has them, else the classes themselves.
+        Names of the classes: those of the corpus if it has them, otherwise the classes themselves.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     See Also
     --------
-    Mixture : Groups without labels, or with some.
-    bursty.plot.reliability : Whether its probabilities can be trusted.
-    bursty.metrics.break_even : For documents of several classes.
+    Mixture : Clustering, without labels or with some.
+    bursty.plot.reliability : Plot of the calibration.
+    bursty.metrics.break_even : Metric for multi-label documents.
 
     Notes
     -----
@@ -206,8 +207,8 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
         """A method of the papers by its name there, such as "C-TW-L-M".
 
         C is complement modelling (with log-normalised weights for the multinomial), TW-L the tf-idf transformation,
-        L the log transformation, M the multinomial; "DCM", "C-DCM", "EDCM" and "C-EDCM" besides. Priors are uniform,
-        and ``smoothing`` is 0.01 unless given. Other parameters are passed on.
+        L the log transformation, M the multinomial; there are also "DCM", "C-DCM", "EDCM" and "C-EDCM". Priors are
+        uniform, and ``smoothing`` is 0.01 unless given. Other parameters are passed on.
         """
         return cls(**(preset(name) | parameters))
 
@@ -220,14 +221,14 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
         ----------
         X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
         y : array-like of shape (n_documents,) or (n_documents, n_classes), or list of sets
-            One label per document; or a table of 0 and 1; or sets of labels. By default the labels of the corpus, whose
+            One label per document, a table of 0 and 1, or sets of labels. By default the labels of the corpus, whose
             documents without a label (-1) are left out.
         sample_weight : array-like of shape (n_documents,), optional
-            Number of times each document counts.
+            Weight of each document.
         """
         settings = Settings.of(self)
         X, y, sample_weight, names = labelled(X, y, sample_weight)
-        # Labels are checked before the documents are walked, where their number is known.
+        # If the number of documents is known, labels are checked before the documents are read.
         known = n_documents(X)
         checked = self._check_labels(known, y, sample_weight) if known else None
         documents = self._place(X, reset=True)
@@ -243,16 +244,16 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
         return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from some more documents, without a refinement.
+        """Learn from a batch of documents, without a refinement.
 
-        After the last batch the result is that of `fit` with ``refine=None`` on all of them: a refinement needs all
-        documents at once.
+        After the last batch the result equals that of `fit` with ``refine=None`` on all documents; a refinement needs
+        all documents at once.
 
         Parameters
         ----------
         X, y, sample_weight : as in `fit`
-        classes : array of all labels
-            Needed at the first call only.
+        classes : array-like of shape (n_classes,)
+            All labels; required in the first call.
         """
         settings = Settings.of(self)
         if settings.transform == "tfidf":
@@ -273,13 +274,13 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
             self.class_names_ = class_names(self.classes_, None)
             self._transform = Transform(settings.transform)
         if targets.multilabel != self._layout.multilabel:
-            raise ValueError("y must be of the same kind (one label a document, or several) at every call")
+            raise ValueError("y must be of the same kind (one label per document, or several) at every call")
         self._absorb(settings, documents, targets, weights)
         self._finish(settings)
         return self
 
     def _check_labels(self, n_documents: int, y: Any, sample_weight: Any, classes: Any = None) -> tuple[Targets, Array]:
-        """Classes and weights of the documents; without ``classes`` at least two must be there."""
+        """Classes and weights of the documents; without ``classes`` there must be at least two."""
         targets = check_targets(y, n_documents, type(self).__name__, classes)
         weights = check_weights(sample_weight, n_documents)
         if classes is None and not targets.multilabel:
@@ -291,7 +292,7 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
         return targets, weights
 
     def _begin(self, settings: Settings, targets: Targets) -> None:
-        """Forget everything."""
+        """Start from scratch."""
         self.classes_ = targets.classes
         self._layout = Layout(settings.complement, targets.multilabel)
         self._seen: TrainingSummary | None = None
@@ -305,7 +306,7 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
         self._seen = seen if self._seen is None else self._seen + seen
 
     def _finish(self, settings: Settings) -> tuple[list[Array], Array] | None:
-        """From statistics to parameters; returns what `_learn` does."""
+        """Compute the parameters from the statistics; returns what `_learn` does."""
         seen = self._seen
         assert seen is not None
         if not seen.document_frequency.any():
@@ -316,7 +317,7 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
         self.temperature_: Temperature | None = None
         self.refinement_: Refinement | None = None
         held_out = None
-        self.__dict__.pop("parameters_", None)  # not to hold two tables while the new one is made
+        self.__dict__.pop("parameters_", None)  # so that there are never two tables in memory
         with threads.using(threads.resolve(self.n_jobs)):
             if seen.sample is not None:
                 held_out = self._learn(settings, seen, seen.sample)
@@ -326,9 +327,9 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
         return held_out
 
     def _learn(self, settings: Settings, seen: TrainingSummary, sample: Sample) -> tuple[list[Array], Array] | None:
-        """Smoothing, temperature and prior: what is best for documents held out.
+        """Choose smoothing, temperature and prior on held-out documents.
 
-        Returns the keys of these, fold by fold, and what the model says about them; None where there are too few.
+        Returns the keys of these documents, fold by fold, and their logits; None if there are too few.
         """
         offset = priors.to_offset(self.class_log_prior_, self._layout)
         direction = priors.learnable(settings.class_prior, offset, self.class_count_, self._layout)
@@ -348,7 +349,7 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
     def _refine(
         self, documents: Documents, targets: Targets, weights: Array, folds: list[Array], logits: Array
     ) -> None:
-        """A linear model beside the urns."""
+        """Fit the linear model and its weight."""
         columns = documents.offsets, documents.split(targets), documents.split(weights)
         rows = documents.sum(TrainingDocuments.from_chunk, *columns)
         differences = word_weights(self.parameters_.table, self.class_count_)
@@ -363,5 +364,5 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
-        tags.classifier_tags.poor_score = True  # on the checks' blobs, which are no documents
+        tags.classifier_tags.poor_score = True  # on the blobs of the checks, which are not documents
         return tags

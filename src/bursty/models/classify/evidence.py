@@ -1,17 +1,16 @@
-"""Documents a few at a time, with the words that these have and no others.
+"""The evidence of words, for a few documents at a time and only the words that they contain.
 
-What the words of a document say is the family's to tell (`Family.word_evidence`), and some words may be believed more
-than others:
+The family defines the evidence of each word of a document (`Family.word_evidence`), and words may have weights:
 
     sum_w v_w f(w, x_w)
 
-f(w, x) is the part of word w with count x in the log-probability, v_w = (log(D / df_w))^idf the trust in it. A word
-that most documents have tells classes apart by differences of frequency that come more from single documents than
-from classes, so that its evidence is worth less; [Rennie2003] puts the same weights on the counts. With v = 1 this is
-the log-probability less the term of the document's length, which urns of equal s all share.
+f(w, x) is the contribution of word w with count x to the log-probability, v_w = (log(D / df_w))^idf its weight. If
+most documents have a word, the differences in its frequency are due more to single documents than to classes, so that
+its evidence is worth less; [Rennie2003] applies the same weights to the counts. With v = 1 this is the log-probability
+minus the term of the document length, which is the same for urns of equal s.
 
-Documents come in pieces (`compact_chunks`), and tables are made of the words that these have: no logarithm is taken of
-a word that is not there, and no second table of all words and classes is ever held.
+Documents are processed in pieces (`compact_chunks`) with tables of the words of each piece only: no logarithm is
+computed for a word that does not occur, and there is never a second table of all words and classes.
 """
 
 from __future__ import annotations
@@ -28,14 +27,13 @@ from bursty.kernels import select
 
 Array = np.ndarray[Any, Any]
 
-# Cells (words present in documents) of a piece: a number for each word there is, or this number; fewer where several
-# threads have a piece each.
+# Cells per piece, as a multiple of the number of words: alone, and if several threads have a piece each; and at least.
 ALONE, TOGETHER = 0.75, 0.3
 _LEAST_CELLS = 10_000
 
 
 def pieces(counts: sp.csr_array, share: float) -> Array:
-    """Where pieces of a few documents begin, and where the last one ends."""
+    """Index of the first document of each piece, and the end of the last one."""
     most, bounds = max(int(share * counts.shape[1]), _LEAST_CELLS), [0]
     while bounds[-1] < counts.shape[0]:
         full = int(np.searchsorted(counts.indptr, counts.indptr[bounds[-1]] + most, side="right")) - 1
@@ -44,7 +42,7 @@ def pieces(counts: sp.csr_array, share: float) -> Array:
 
 
 def compact_chunks(counts: sp.csr_array, known: Array, bounds: Array | None = None) -> Iterator[tuple[Array, Chunk]]:
-    """Documents, piece by piece: the known words that a piece has, and its counts of these words only."""
+    """The documents piece by piece: the known words of the piece, and its counts of these words only."""
     place = np.where(known, np.int32(-1), np.int32(-2))
     for start, stop in pairwise((pieces(counts, ALONE) if bounds is None else bounds).tolist()):
         begin = counts.indptr[start]
@@ -57,7 +55,7 @@ def compact_chunks(counts: sp.csr_array, known: Array, bounds: Array | None = No
 
 
 def drop_words(counts: sp.csr_array, known: Array) -> sp.csr_array:
-    """The documents without the words that are not known; the counts themselves where all are."""
+    """The documents without unknown words; the counts themselves if all words are known."""
     indptr, indices, values = (np.empty(len(a) + 1, a.dtype) for a in (counts.indptr[1:], counts.indices, counts.data))
     kept = select.keep_known(counts.indptr, counts.indices, counts.data, known, indptr, indices, values)
     if kept == counts.nnz:

@@ -1,16 +1,16 @@
-"""Why a document goes to its class, word by word.
+"""Explanations of decisions, word by word.
 
-The score of a class is a sum over words, and for urns a sum over occurrences: the first occurrence of a word tells
-what the document is about, the repeats tell how bursty the word is in the class. With f_k(w, x) the part of word w
-with count x in the score of class k, the difference to another class j is
+The score of a class is a sum over words, and for urns a sum over occurrences: the first occurrence of a word says what
+the document is about, its repeats how bursty the word is in the class. With f_k(w, x) the contribution of word w with
+count x to the score of class k, the difference to another class j is
 
     sum_w [f_k(w, 1) - f_j(w, 1)]  +  sum_w [f_k(w, x) - f_k(w, 1) - f_j(w, x) + f_j(w, 1)]  +  rest
 
-first occurrences, repeats, and what depends on no word: class priors and document length. Everything is divided by the
-document's temperature, so that the sum is the log odds of the two classes in `predict_joint_log_proba`. The
-multinomial pays for repeats as for the first; the EDCM pays nothing. A refined classifier
-(`bursty.models.classify.refinement`) adds what its linear model says of each word: sqrt(x) times what the first
-occurrence says.
+the first occurrences, the repeats, and what depends on no word: class priors and document length. Everything is divided
+by the temperature of the document, so that the sum is the log odds of the two classes in `predict_joint_log_proba`. For
+the multinomial a repeat counts as much as the first occurrence, for the EDCM it counts nothing. A refined classifier
+(`bursty.models.classify.refinement`) adds the contribution of each word to its linear model: sqrt(x) times that of a
+single occurrence.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Explanation:
 
     Attributes
     ----------
-    label : the class explained
+    label : the explained class
     against : what it is compared with
-    words, counts : the words that moved most, and how often the document has them
-    first, repeats : what the first occurrence of each word says, and what the others add
+    words, counts : the words with the largest contributions, and their counts in the document
+    first, repeats : the contributions of the first occurrence of each word, and of its repeats
     other_words : the sum over the words that are not listed
-    rest : priors and document length
+    rest : the contribution of priors and document length
     total : log odds of the class
-    unseen : number of tokens ignored, because no document had them in fitting
+    unseen : number of tokens that were ignored because no training document has their word
     """
 
     label: Any
@@ -70,11 +70,13 @@ class Explanation:
 
 
 def explain(model: BayesClassifier, counts: sp.csr_array, against: Any, top: int) -> list[Explanation]:
-    """One explanation a document."""
+    """One explanation per document."""
     if not isinstance(top, int | np.integer) or top < 1:
-        raise ValueError(f"top must be a whole number of words, one or more, not {top!r}")
+        raise ValueError(f"top must be a positive integer, a number of words, not {top!r}")
     if not (family := Settings.of(model).family).is_per_word:
-        raise ValueError(f"explain needs a score that is a sum over words, which {family.title} has not: use another")
+        raise ValueError(
+            f"explain needs a score that is a sum over words, which {family.title} does not have: use another"
+        )
     scorer = model._scorer()
     known = drop_words(counts, scorer.known)
     unseen = np.asarray(counts.sum(axis=1) - known.sum(axis=1)).ravel()
@@ -120,7 +122,7 @@ def _explain_one(
 
 
 def _contrast(model: BayesClassifier, logits: Array, label: int, against: Any) -> Array:
-    """Weights of the classes in the difference that is explained; multi-label scores are differences already."""
+    """Weights of the classes in the explained difference; multi-label scores are already differences."""
     n_classes = len(model.classes_)
     contrast = np.zeros(n_classes)
     contrast[label] = 1.0
@@ -149,9 +151,9 @@ def _name(model: BayesClassifier, contrast: Array, label: int, against: Any) -> 
 
 
 def _parts(scorer: Scorer, counts: sp.csr_array, values: sp.csr_array) -> tuple[Array, Array]:
-    """What first occurrence and repeats of each word add to the score of each class: words of the document x K.
+    """Contributions of the first occurrence and of the repeats of each word to the scores: words of the document x K.
 
-    Each word is scored as a document of its own, by its evidence: without the term of the document's length.
+    Each word is scored as a document of its own, by its evidence, which excludes the term of the document length.
     """
     n = len(counts.indices)
     alone = np.arange(n + 1)

@@ -1,12 +1,12 @@
-"""Learning what the likelihood cannot say, from documents held out: smoothing and temperature.
+"""Learning from held-out documents what the likelihood cannot determine: smoothing and temperature.
 
-Statistics add, so they also subtract: the model without some documents costs one `update`, not one more pass over
-the corpus. A sample of the documents is kept, as many as it takes and no more; it is cut into folds of at most a
-fifth of the corpus, and each fold is scored by the model of all other documents. One set of scores serves to compare
-amounts of smoothing and, for the best, to fit the temperature.
+Statistics add, so they also subtract: the model without some documents costs one `update`, not another pass over the
+corpus. A sample of the documents is kept and cut into folds of at most a fifth of the corpus; each fold is scored by
+the model of all other documents. The same scores are used to compare amounts of smoothing and, for the best one, to
+fit the temperature.
 
-Which documents are kept depends on their place in the stream alone, so that learning batch by batch keeps the same
-ones as learning from the whole.
+Which documents are kept depends only on their position in the stream, so that learning in batches keeps the same
+documents as learning from all at once.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from bursty.validation import check_counts
 
 Array = np.ndarray[Any, Any]
 
-#: Documents kept to learn from. Three numbers are learned: more documents would not change them much.
+#: Number of documents that are kept. Only three numbers are learned, which more documents would hardly change.
 SAMPLE_SIZE = 2_000
-#: Largest part of the documents that is held out at once.
+#: Largest share of the documents that is held out at once.
 LARGEST_FOLD = 0.2
-#: Documents below which nothing is learned.
+#: Smallest number of documents from which something is learned.
 LEAST_HELD_OUT = 5
 
 
@@ -58,7 +58,7 @@ def _check_counts(sample: Sample, sizes: dict[str, int]) -> None:
 )
 @dataclass(frozen=True)
 class Sample:
-    """Documents kept: their counts, classes, weights, and the keys they were chosen by."""
+    """The documents that are kept: their counts, classes, weights, and the keys by which they were chosen."""
 
     counts: sp.csr_array
     targets: Targets
@@ -69,7 +69,7 @@ class Sample:
 
     @classmethod
     def of(cls, counts: sp.csr_array, targets: Targets, weights: Array, first: int) -> Self:
-        """The documents of the smallest keys, where the first document is number ``first`` of the stream."""
+        """The documents with the smallest keys; the first document is number ``first`` of the stream."""
         keys = scrambled(np.arange(first, first + counts.shape[0], dtype=np.uint64))
         keep = np.sort(np.argsort(keys, kind="stable")[: cls.most])
         return cls(sp.csr_array(counts[keep]), targets[keep], weights[keep], keys[keep])
@@ -94,7 +94,7 @@ class Sample:
 
 
 def scrambled(numbers: Array) -> Array:
-    """Pseudo-random keys of whole numbers (`bursty.kernels.random`)."""
+    """Pseudo-random keys of integers (`bursty.kernels.random`)."""
     out = np.empty(len(numbers), dtype=np.uint64)
     random.keys(numbers, out)
     return out
@@ -102,7 +102,7 @@ def scrambled(numbers: Array) -> Array:
 
 @dataclass(frozen=True)
 class SearchSetup:
-    """What does not change in the search: the model, what was seen of the documents, and priors."""
+    """What does not change during the search: the model, the statistics of the documents, and priors."""
 
     settings: Settings
     layout: Layout
@@ -137,7 +137,7 @@ class HeldOut:
         self.features = np.concatenate(features)[order]
 
     def evaluate(self, smoothing: Smoothing, start: Fitted | None = None) -> Fitted:
-        """The best temperature for this smoothing, and the log loss of the two together."""
+        """The best temperature for this smoothing, and the log loss of both."""
         return fit_temperature(
             self._scores(smoothing),
             self.truth,
@@ -150,7 +150,7 @@ class HeldOut:
         )
 
     def logits(self, smoothing: Smoothing, fitted: Fitted) -> Array:
-        """What the model says about the held-out documents, fold after fold: calibrated scores of the classes."""
+        """Calibrated scores of the held-out documents, fold after fold."""
         heat = fitted.temperature.of(self.features)
         offset = self.problem.offset + fitted.tilt * self.problem.direction
         return self._scores(smoothing) / heat[:, None] + offset
@@ -160,7 +160,7 @@ class HeldOut:
         return np.nan_to_num(self.problem.layout.scores(log_prob), nan=0.0, posinf=1e6, neginf=-1e6)
 
     def climb(self, start: Smoothing) -> tuple[Smoothing, Fitted]:
-        """From ``start`` to its best neighbour, and so on, until no neighbour has a smaller log loss."""
+        """Move from ``start`` to the best neighbour until no neighbour has a smaller log loss."""
         seen = {start: self.evaluate(start)}
         best = start
         while True:
@@ -176,7 +176,7 @@ class HeldOut:
 def parameters(
     settings: Settings, layout: Layout, stats: Sequence[Statistics], documents: Array, smoothing: Smoothing
 ) -> Parameters:
-    """The groups' parameters, from what was seen of all documents."""
+    """The parameters of the groups, from the statistics of all documents."""
     column = settings.powers.index(smoothing.power)
     classes = Classes(stats, column)
     if isinstance(smoothing, Shrinkage):
@@ -185,7 +185,7 @@ def parameters(
 
 
 class _Fold:
-    """Documents held out, and the models of all others."""
+    """Held-out documents, and the models of all others."""
 
     def __init__(self, problem: SearchSetup, sample: Sample, rows: Array) -> None:
         self.problem = problem
@@ -202,12 +202,12 @@ class _Fold:
         return Model(problem.settings, params).log_prob(self.counts, np.ones(len(problem.idf), dtype=bool))
 
     def _classes(self, power: float) -> Classes:
-        """Statistics of all that is not held out."""
+        """Statistics of all documents that are not held out."""
         return Classes(self.problem.stats, self.problem.settings.powers.index(power), self.held_out)
 
 
 class _PulledFold(_Fold):
-    """The same for `Shrinkage`: urns are learned once for each power and then mixed, statistics are let go of."""
+    """The same for `Shrinkage`: urns are learned once for each power and then mixed; statistics are not kept."""
 
     def __init__(self, problem: SearchSetup, sample: Sample, rows: Array) -> None:
         super().__init__(problem, sample, rows)
@@ -227,7 +227,7 @@ class _PulledFold(_Fold):
         del self.held_out
 
     def log_prob(self, smoothing: Smoothing) -> Array:
-        """What the words say; urns of equal s share all else."""
+        """The evidence of the words; everything else is the same for urns of equal s."""
         assert isinstance(smoothing, Shrinkage)
         urns, sums = self.urns[smoothing.power], []
         for words, chunk in self.parts:
@@ -237,13 +237,13 @@ class _PulledFold(_Fold):
 
 
 def discounts(counts: sp.csr_array, weights: Array, powers: Sequence[float]) -> Array:
-    """Weights of the documents where one of n tokens counts n^-power times: a column for each power."""
+    """Weights of the documents, n^-power for n tokens: one column per power."""
     lengths = np.maximum(Chunk(counts).lengths, 1.0)
     return np.stack([weights * lengths**-power for power in powers], axis=1)
 
 
 def _with_class(problem: SearchSetup, sample: Sample, rows: Array) -> Array:
-    """The rows of a fold whose every class keeps some document when the fold is held out."""
+    """The rows of a fold whose classes all keep some document when the fold is held out."""
     targets = sample.targets[rows]
     n_classes, weights = len(targets.classes), sample.weights[rows]
     seen = problem.documents[0, :n_classes]

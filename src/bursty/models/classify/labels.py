@@ -1,8 +1,8 @@
-"""What documents are labelled with: one class each, or any number of classes.
+"""Labels of documents: one class each, or any number of classes.
 
 | form of y | meaning |
 |---|---|
-| one label a document, any dtype | single-label |
+| one label per document, any dtype | single-label |
 | table of 0 and 1, documents x classes, dense or sparse | multi-label |
 | list of sets (or lists, tuples) of labels | multi-label |
 """
@@ -57,7 +57,7 @@ class Targets:
         return Targets(self.classes, table=self.table[rows])  # type: ignore[index]  # one of the two is there
 
     def members(self) -> list[Array]:
-        """The documents of each class, in order; where a document may have several, last of all all documents."""
+        """The documents of each class, in order; in the multi-label case, all documents come last."""
         if self.table is not None:
             by_class = self.table.tocsc()
             return [*np.split(by_class.indices, by_class.indptr[1:-1]), np.arange(len(self))]
@@ -82,10 +82,10 @@ class Targets:
 
 
 def labelled(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Array | None]:
-    """The documents that have a label, their labels and weights, and the names of the classes where X knows them.
+    """The documents that have a label, their labels and weights, and the names of the classes if X has them.
 
-    A corpus brings its own labels where y is None. Where y is the labels of the corpus, -1 means that a document has
-    none: it is left out. In any other y, -1 is a class like all others.
+    If y is None, the labels of the corpus are used. In the labels of a corpus, -1 stands for a document without a
+    label, which is left out. In any other y, -1 is a class like all others.
     """
     own, names = getattr(X, "labels", None), getattr(X, "label_names", None)
     if y is None and names is not None:
@@ -104,20 +104,20 @@ def labelled(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Array |
 
 
 def n_documents(X: Any) -> int:
-    """Number of documents where it is known at once, else 0: Dask collections, and what is no table at all."""
+    """Number of documents, or 0 if it is not known immediately (Dask collections, and what is not a table)."""
     shape = getattr(X, "shape", None)
     number = shape[0] if isinstance(shape, tuple) and len(shape) == 2 else getattr(X, "n_documents", 0)
     return int(number) if isinstance(number, int | np.integer) else 0
 
 
 def class_names(classes: Array, names: Array | None) -> Array:
-    """A name for each class: by its number where the classes are those of a corpus."""
+    """The name of each class; if the classes are those of a corpus, by their numbers."""
     shown = classes if names is None else [names[code] for code in classes]
     return np.array([str(name) for name in shown], dtype=object)
 
 
 def check_targets(y: Any, n_documents: int, owner: str, classes: Any = None) -> Targets:
-    """Labels as positions in the sorted classes, or in ``classes`` where these are given."""
+    """Labels as positions in the sorted classes, or in ``classes`` if given."""
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None: give the class of each document")
     if _is_label_sets(y):
@@ -163,7 +163,9 @@ def _from_table(y: Any, n_documents: int, classes: Any) -> Targets:
         )
     names = np.arange(table.shape[1]) if classes is None else np.asarray(classes)
     if len(names) != table.shape[1]:
-        raise ValueError(f"y has {table.shape[1]} columns, but there are {len(names)} classes: give one column a class")
+        raise ValueError(
+            f"y has {table.shape[1]} columns, but there are {len(names)} classes: give one column per class"
+        )
     table = table.astype(np.int8)
     table.eliminate_zeros()
     return Targets(names, table=table)
@@ -205,7 +207,7 @@ def _as_array(y: Any) -> Array:
 
 
 def _one_type(labels: Array) -> Array:
-    """Labels that came as objects: numbers as numbers, everything else as it is if it can be sorted."""
+    """Labels of dtype object: numbers become numbers, everything else is kept if it can be sorted."""
     kinds = {type(label).__name__ for label in labels.tolist()}
     numbers = kinds <= {"int", "float", "bool"}
     if len(kinds) > 1 and not numbers:

@@ -2,18 +2,18 @@
 
 | | groups | score of class k |
 |---|---|---|
-| one class a document | the documents of k | log p(x, k) |
+| one class per document | the documents of k | log p(x, k) |
 | complement | the documents of all other classes, not-k | -log p(x, not-k) |
 | any number of classes | the documents of k; those without k | log p(x, k) - log p(x, not-k) |
 | any number, complement | all documents; those without k | log p(x, all) - log p(x, not-k) |
 
-The complement of [Rennie2003] chooses the class whose complement explains the document worst. By Bayes' rule with
-p(x) the mixture of a class and its complement, p(k | x) = 1 - p(x | not-k) p(not-k) / p(x): for a given document the
-order of the classes is that of -log p(x | not-k) where the classes are equally common. This holds for any family, and
-is what complement means for the DCM and the EDCM here. The last two rows are "one versus all but one" and "all
+Complement modelling [Rennie2003] chooses the class whose complement explains the document worst. By Bayes' rule with
+p(x) the mixture of a class and its complement, p(k | x) = 1 - p(x | not-k) p(not-k) / p(x): for a given document and
+equally frequent classes, the order of the classes is that of -log p(x | not-k). This holds for any family, and
+is the meaning of complement for the DCM and the EDCM here. The last two rows are "one versus all but one" and "all
 versus all but one" ([Rennie2003] appendix A, [Madsen2005] section 5.1).
 
-Groups are sums of classes, and statistics add, so that every group's statistics come from those of the classes.
+Groups are sums of classes, and statistics add, so that the statistics of every group follow from those of the classes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Array = np.ndarray[Any, Any]
 
 def _check_layout(layout: Layout, sizes: dict[str, int]) -> None:
     if type(layout.complement) is not bool or type(layout.multilabel) is not bool:
-        raise Mismatch("a layout is not made of truth values")
+        raise Mismatch("a layout is not made of booleans")
 
 
 @storable("Layout", check=_check_layout)

@@ -1,4 +1,4 @@
-"""What a fitted classifier says about documents."""
+"""Predictions of a fitted classifier, and their explanations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Array = np.ndarray[Any, Any]
 
 
 class ClassPrediction(CountEstimator):
-    """Predictions of `BayesClassifier`, and their reasons."""
+    """Predictions of `BayesClassifier`, and their explanations."""
 
     classes_: Array
     class_log_prior_: Array
@@ -41,13 +41,13 @@ class ClassPrediction(CountEstimator):
     _seen: TrainingSummary | None
 
     def predict(self, X: Any, *, threshold: Any = 0.5) -> Array:
-        """The most probable class of each document; a 0/1 table where documents may have several.
+        """The most probable class of each document; a 0/1 table in the multi-label case.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
         threshold : float, or array of shape (n_classes,), default 0.5
-            The probability above which a document has a class, where it may have several.
+            In the multi-label case, the probability above which a document has a class.
         """
         logits = self.predict_joint_log_proba(X)
         if not self._layout.multilabel:
@@ -58,11 +58,11 @@ class ClassPrediction(CountEstimator):
         return (expit(logits) > least).astype(np.int64)
 
     def predict_proba(self, X: Any) -> Array:
-        """Probability of each class: documents x classes."""
+        """Probability of each class: an array of shape (n_documents, n_classes)."""
         return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Log-probability of each class: documents x classes."""
+        """Log-probability of each class: an array of shape (n_documents, n_classes)."""
         logits, refined = self._logits(X)
         if self._layout.multilabel:
             return log_expit(logits)
@@ -72,16 +72,16 @@ class ClassPrediction(CountEstimator):
         return log_proba
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """``log p(k) + score_k(x) / T(x)``, refined where the classifier is: documents x classes.
+        """``log p(k) + score_k(x) / T(x)``, refined if the classifier is: an array of shape (n_documents, n_classes).
 
-        Not refined, not calibrated (T = 1) and not complement, this is log p(x, k) of one sequence of words. Where a
-        document may have several classes it is the log odds of each. `predict_proba` of a refined classifier also
-        allows for labels that no word explains (``refinement_.stray_share``); this does not.
+        Without refinement, calibration (T = 1) and complement, this is log p(x, k) of one sequence of words. In the
+        multi-label case it is the log odds of each class. Unlike `predict_proba` of a refined classifier, it does not
+        allow for labels that no word explains (``refinement_.stray_share``).
         """
         return self._logits(X)[0]
 
     def _logits(self, X: Any) -> tuple[Array, Array]:
-        """What `predict_joint_log_proba` returns, and which documents the linear model has a say in."""
+        """What `predict_joint_log_proba` returns, and for which documents the linear model is used."""
         check_is_fitted(self, "parameters_")
         documents = self._place(X)
         scores, heat = self._scores(documents)
@@ -94,22 +94,21 @@ class ClassPrediction(CountEstimator):
         return refinement.combine(scores, linear), ~np.isnan(linear).any(axis=1)
 
     def scores(self, X: Any) -> Array:
-        """What the documents say about each class, without priors, calibration and refinement: documents x classes.
+        """Scores of the classes without priors, calibration and refinement: an array of shape (n_documents, n_classes).
 
-        Where a document may have several classes, this is what ranks documents within a class, as break-even
-        (`bursty.metrics.break_even`) needs it.
+        In the multi-label case they rank the documents within a class, as `bursty.metrics.break_even` needs it.
         """
         check_is_fitted(self, "parameters_")
         return self._scores(self._place(X))[0]
 
     def count_unseen(self, X: Any) -> Array:
-        """Tokens of each document that are ignored: words that no document had in fitting."""
+        """Number of tokens of each document that are ignored because no training document has their word."""
         check_is_fitted(self, "parameters_")
         documents = self._place(X)
         return documents.collect(_unseen, known=self._scorer().known)
 
     def explain(self, X: Any, *, against: Any = "runner-up", top: int = 10) -> list[explaining.Explanation]:
-        """Why each document goes to its class: the words that moved it there, first occurrence and repeats apart.
+        """Explain the predicted class of each document: contributions of words, by first occurrence and repeats.
 
         Parameters
         ----------
@@ -117,7 +116,7 @@ class ClassPrediction(CountEstimator):
         against : "runner-up", "average" or a class
             What the class is compared with: the next best, the mean of all others, or one of ``classes_``.
         top : int, default 10
-            Words to keep, those that moved most first (for or against).
+            Number of words, those with the largest contributions (for or against) first.
         """
         check_is_fitted(self, "parameters_")
         return explaining.explain(self, self._place(X).counts(), against, top)
@@ -146,7 +145,7 @@ class ClassPrediction(CountEstimator):
 
     @property
     def _refinement(self) -> Refinement | None:
-        """None in files written before there were refinements."""
+        """None in files of versions that did not refine."""
         return getattr(self, "refinement_", None)
 
 
@@ -155,7 +154,7 @@ def _linear(chunk: Chunk, refinement: Refinement) -> Array:
 
 
 def _unseen(chunk: Chunk, known: Array) -> Array:
-    """Tokens of each document whose words are not known."""
+    """Number of tokens of each document whose words are not known."""
     return chunk.lengths - Chunk(drop_words(chunk.counts, known)).lengths
 
 

@@ -1,4 +1,4 @@
-"""The methods of [Madsen2005] Tables 1-3 by their names there, and the EDCM's.
+"""The methods of [Madsen2005] Tables 1-3 by their names there, and those with the EDCM.
 
 A name is read from right to left: the family (M, DCM, EDCM), the transformation of the counts before it (L, TW-L),
 and C in front for complement modelling, which for the multinomial comes with log-normalised weights.

@@ -1,7 +1,7 @@
-"""Probabilities of the classes before a document is seen.
+"""Prior probabilities of the classes.
 
-Where a document has one class they sum to one. Where it may have any number, each class has its own, and what is
-added to a score are log odds.
+If a document has one class, they sum to one. In the multi-label case each class has its own, and log odds are added to
+the scores.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NEVER = -700.0
 
 
 def log_prior(kind: Any, documents: Array, layout: Layout) -> Array:
-    """Log-probabilities of the classes, from a name or from numbers given; a class not seen yet has none.
+    """Log-probabilities of the classes, from a name or from numbers; classes not seen yet have probability 0.
 
     ``documents`` is the weight of the documents of each class, followed by that of all in the multi-label case.
     """
@@ -34,7 +34,7 @@ def log_prior(kind: Any, documents: Array, layout: Layout) -> Array:
     if kind.shape != (n_classes,):
         raise ValueError(f"class_prior has {kind.size} values for {n_classes} classes: give one per class")
     if layout.multilabel and kind.max() > 1.0:
-        raise ValueError(f"class_prior has a probability of {kind.max():g}: each must be 1 at most")
+        raise ValueError(f"class_prior has a probability of {kind.max():g}: each must be at most 1")
     return np.log(kind)
 
 
@@ -46,14 +46,14 @@ def to_offset(log_prior: Array, layout: Layout) -> Array:
 
 
 def from_offset(offset: Array, layout: Layout) -> Array:
-    """The log-probabilities that stand behind what is added to the scores."""
+    """The log-probabilities, from what is added to the scores."""
     return log_expit(offset) if layout.multilabel else offset - logsumexp(offset)
 
 
 def learnable(kind: Any, offset: Array, documents: Array, layout: Layout) -> Array:
-    """The direction in which held-out documents may move the offset: none where the prior is given.
+    """The direction in which the offset may be learned from held-out documents: none if the prior is given.
 
-    A shared bias for multi-label classes; else the logarithm itself, so that the prior is a power of the shares.
+    A shared bias for multi-label classes; otherwise the logarithm itself, so that the prior is a power of the shares.
     """
     if not (isinstance(kind, str) and kind == "learned"):
         return np.zeros_like(offset)

@@ -1,32 +1,31 @@
 """Bayes' rule refined: a linear model of discriminative words, beside the urns.
 
-Urns are fitted to each class alone, and what they say word by word is added up as if words were independent. A model
-that is fitted to tell the classes apart does better. This one is a multinomial logistic regression. What it sees of a
-document are the square roots of its counts, each word weighted by how much the urns of the classes differ in it, scaled
-to length one:
+Urns are fitted to each class separately, and their evidence is added up as if words were independent. A model that is
+fitted to discriminate between the classes does better. This one is a multinomial logistic regression. Its features are
+the square roots of the counts, each word weighted by how much the urns of the classes differ in it, scaled to length
+one:
 
     g_w^2 = sum_k pi_k (log alpha'_kw - sum_j pi_j log alpha'_jw)^2
     phi_w(x) = g_w sqrt(x_w) / |g sqrt(x)|
     minimise  sum_d log loss(y_d, b + phi(x_d) B) + |B|^2 / (2 C)
 
-The refined model is the product of the two, each to a power that documents held out have chosen:
+The refined model is the product of the two, each to a power that is learned from held-out documents:
 
     log p(k | x) = u log p_urns(k | x) + v (b_k + sum_w phi_w(x) B_wk) + const
 
-At u = 1, v = 0 it is Bayes' rule. The powers minimise the log loss of documents that neither model was fitted to (their
-smoothing and temperature were chosen on the same ones), with a pull towards u = 0.2, v = 1.5 that is worth 30
-documents: few documents cannot say which of two models to believe, and those numbers were best on the collections that
-the default was chosen on. Held-out documents that are all classified correctly do not make the model certain: as in
-Platt's calibration, two more with a random class are thought of. Both models add up over words, and so does their
-product.
+u = 1, v = 0 is Bayes' rule. The powers minimise the log loss of documents that neither model was fitted to (their
+smoothing and temperature were chosen on the same ones), with a penalty towards u = 0.2, v = 1.5 that is worth 30
+documents: few documents cannot decide between two models, and these values were best on the collections on which the
+default was chosen. The model does not become certain if all held-out documents are classified correctly: as in Platt's
+calibration, two documents with a random class are added. Both models are sums over words, and so is their product.
 
-Some documents have a wrong label, or none of the words that would tell their class, and the words do not say which:
+Some documents have a wrong label, or no word that indicates their class, and the words do not say which ones:
 
     p'(k | x) = (1 - e) p(k | x) + e / K
 
 The share e of such documents is the one that makes the held-out documents most probable, under a prior worth half a
-document. It bounds the loss of a single document, and changes no decision. The weights g come from all documents; they
-have no direction, so that those of a document held out do not tell its class.
+document. It bounds the loss of a single document, and changes no decision. The weights g are computed from all
+documents; they are the same for all classes, so that they do not reveal the class of a held-out document.
 
 | symbol | name | shape |
 |---|---|---|
@@ -57,19 +56,19 @@ from bursty.storage.schema import floats, number, storable
 
 Array = np.ndarray[Any, Any]
 
-#: C, the inverse strength of the penalty. The powers make up for a C that is too large or too small.
+#: C, the inverse strength of the penalty. The powers compensate for a C that is too large or too small.
 INVERSE_STRENGTH = 100.0
-#: Relative change of the loss at which fitting ends, and the largest number of steps.
+#: Relative tolerance on the loss, and maximum number of steps.
 TOLERANCE, MAX_STEPS = 1e-4, 100
-#: What the powers of urns and linear model are pulled towards, and how many documents that is worth.
+#: Prior values of the powers of urns and linear model, and how many documents they are worth.
 EXPECTED_POWERS, EXPECTED_WEIGHT = np.array([0.2, 1.5]), 30.0
 #: Largest number of coefficients, words times classes: fitting takes about 400 bytes for each, 2 GB at most.
 MOST_COEFFICIENTS = 5_000_000
-#: Number of held-out documents from which no more folds are used: two numbers are learned.
+#: Number of held-out documents that is enough to learn two numbers: no more folds are used.
 ENOUGH_HELD_OUT = 1_000
 #: Number of documents of random class that are added to those held out.
 RANDOM_DOCUMENTS = 2.0
-#: Number of documents that the words say nothing about, before any is seen; and steps of EM for their share.
+#: Prior number of documents that no word explains, and number of EM steps for their share.
 STRAY_DOCUMENTS, STRAY_STEPS = 0.5, 50
 
 
@@ -83,7 +82,7 @@ STRAY_DOCUMENTS, STRAY_STEPS = 0.5, 50
 )
 @dataclass(frozen=True)
 class Refinement:
-    """The linear model, and how much it and the urns count.
+    """The linear model, and the weights of it and of the urns.
 
     Attributes
     ----------
@@ -91,7 +90,7 @@ class Refinement:
     coefficients : ndarray of shape (n_words, n_classes)
     intercepts : ndarray of shape (n_classes,)
     powers : ndarray of shape (2,)
-        Of the urns' probabilities, and of the linear model's.
+        Powers of the probabilities of the urns, and of the linear model.
     stray_share : float
         Share of documents whose label has nothing to do with their words.
     """
@@ -103,7 +102,7 @@ class Refinement:
     stray_share: float = 0.0
 
     def linear(self, counts: sp.csr_array) -> Array:
-        """Scores of the linear model: documents x classes; NaN for a document without a word of weight."""
+        """Scores of the linear model: documents x classes; NaN for a document without any word of non-zero weight."""
         rows = Chunk(features(counts, self.word_weights))
         scores = rows.tokens(self.coefficients) + self.intercepts
         scores[rows.row_sums(rows.values) == 0] = np.nan
@@ -112,19 +111,19 @@ class Refinement:
     def combine(self, logits: Array, linear: Array) -> Array:
         """Logits of the refined model, from those of the urns and of the linear model.
 
-        What has no word of weight is for the urns alone: an empty document gets the prior.
+        Documents without any word of non-zero weight are left to the urns: an empty document gets the prior.
         """
         return np.where(np.isnan(linear), logits, self.powers[0] * logits + self.powers[1] * linear)
 
     def allow_for_strays(self, log_proba: Array) -> Array:
-        """Log-probabilities of the classes where some labels have nothing to do with the words."""
+        """Log-probabilities of the classes if some labels have nothing to do with the words."""
         if self.stray_share == 0.0:
             return log_proba
         chance = np.log(self.stray_share / log_proba.shape[1])
         return np.logaddexp(np.log1p(-self.stray_share) + log_proba, chance)
 
     def parts(self, counts: sp.csr_array) -> tuple[Array, Array]:
-        """What the first occurrence and the repeats of each word of one document add to the refined logits."""
+        """Contributions of the first occurrence and of the repeats of each word to the refined logits of a document."""
         values = features(counts, self.word_weights)
         whole = self.powers[1] * values.data[:, None] * self.coefficients[values.indices]
         first = whole / np.sqrt(np.maximum(counts.data, 1.0))[:, None]
@@ -138,7 +137,7 @@ class TrainingDocuments(Sample):
 
     @classmethod
     def from_chunk(cls, chunk: Chunk, offset: int, targets: Targets, weights: Array) -> TrainingDocuments:
-        """Those of a chunk whose first document is number ``offset``."""
+        """The training documents of a chunk whose first document is number ``offset``."""
         return cls.of(chunk.counts, targets, weights, offset)
 
 
@@ -154,7 +153,7 @@ def word_weights(table: Array, class_sizes: Array) -> Array:
 
 
 def features(counts: sp.csr_array, weights: Array) -> sp.csr_array:
-    """Square roots of the counts, weighted, in rows of length one; a row of zeros stays."""
+    """Square roots of the counts, weighted, in rows of length one; rows of zeros are left unchanged."""
     values = np.sqrt(counts.data) * weights[counts.indices]
     rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     norms = np.sqrt(np.bincount(rows, weights=values**2, minlength=counts.shape[0]))
@@ -165,16 +164,16 @@ def features(counts: sp.csr_array, weights: Array) -> sp.csr_array:
 def refine(
     documents: Sample, folds: Sequence[Array], logits: Array, weights: Array, n_classes: int
 ) -> Refinement | None:
-    """Fit the linear model to some documents, and the rest to those held out of the urns.
+    """Fit the linear model to some documents, and the other numbers to the documents held out from the urns.
 
     Parameters
     ----------
     documents : Sample
-        What the linear model is fitted to.
+        The documents to which the linear model is fitted.
     folds : list of arrays
         Keys (`Sample.keys`) of the documents that were held out together.
     logits : array of shape (n_held_out, n_classes)
-        What the urns say about them, fold after fold.
+        Logits of the urns for these documents, fold after fold.
     weights : array of shape (n_words,)
         How much classes differ in each word.
     """
@@ -191,12 +190,12 @@ def refine(
     for keys in folds:
         if sum(len(rows_of_fold) for rows_of_fold in held_out) >= ENOUGH_HELD_OUT:
             break
-        mine = np.isin(documents.keys, keys)  # in the order of the stream, as the keys are
+        mine = np.isin(documents.keys, keys)  # in the order of the stream, like the keys
         solution = fit_linear(rows[~mine], codes[~mine], documents.weights[~mine], n_classes)
         solutions.append(solution)
         linear.append(Chunk(rows[mine]).tokens(solution[1:]) + solution[0])
         held_out.append(np.flatnonzero(mine))
-    # The solutions without a fold are close to that of all documents.
+    # The solutions without a fold are close to the one for all documents.
     best = fit_linear(rows, codes, documents.weights, n_classes, np.mean(solutions, axis=0))
     order = np.concatenate(held_out)
     experts, truth, counted = (logits[: len(order)], np.concatenate(linear)), codes[order], documents.weights[order]
@@ -212,7 +211,7 @@ def fit_linear(
 ) -> Array:
     """Multinomial logistic regression: intercepts, then the coefficients of each word, in rows.
 
-    The sums run in threads and do not depend on their number; a BLAS of several threads would.
+    The sums are computed in threads and do not depend on their number, unlike those of a multi-threaded BLAS.
     """
     chunk, shape = Chunk(sp.csr_array(rows)), (rows.shape[1] + 1, n_classes)
 
@@ -240,7 +239,7 @@ def penalised_loss(solution: Array, chunk: Chunk, codes: Array, weights: Array) 
 
 
 def fit_powers(urns: Array, linear: Array, codes: Array, weights: Array) -> Array:
-    """The powers of least log loss on documents that neither model has seen."""
+    """The powers that minimise the log loss of documents that neither model has seen."""
     experts, total = (urns, linear), weights.sum() + EXPECTED_WEIGHT
     noise = RANDOM_DOCUMENTS / (weights.sum() + RANDOM_DOCUMENTS)
 
@@ -254,7 +253,7 @@ def fit_powers(urns: Array, linear: Array, codes: Array, weights: Array) -> Arra
 
 
 def fit_stray_share(logits: Array, codes: Array, weights: Array) -> float:
-    """The share of documents that have their class by chance, by EM on documents held out."""
+    """The share of documents whose class is random, by EM on held-out documents."""
     model = np.exp(logits[np.arange(len(codes)), codes] - logsumexp(logits, axis=1))
     chance, share = 1.0 / logits.shape[1], 0.01
     for _ in range(STRAY_STEPS):
@@ -264,9 +263,9 @@ def fit_stray_share(logits: Array, codes: Array, weights: Array) -> float:
 
 
 def _log_loss(logits: Array, codes: Array, noise: float = 0.0) -> tuple[Array, Array]:
-    """Log loss of each document, and its gradient: probabilities less what is true.
+    """Log loss of each document, and its gradient: probabilities minus the truth.
 
-    With noise, the class of a document is true to 1 - noise, and a random one else.
+    With noise, the class of a document is correct with probability 1 - noise, and otherwise random.
     """
     logits -= logits.max(axis=1, keepdims=True)
     rows = np.arange(len(codes))

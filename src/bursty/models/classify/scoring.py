@@ -1,4 +1,4 @@
-"""The pass over the documents that predicting takes: from counts to scores and temperatures."""
+"""The pass over the documents in prediction: from counts to scores and temperatures."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Model:
-    """Log-probabilities of documents in each group (or what normalize_weights puts in their place)."""
+    """Log-probabilities of documents in each group (or their replacements by normalize_weights)."""
 
     settings: Settings
     parameters: Parameters
     trust: Array | None = None
 
     def log_prob(self, counts: sp.csr_array, known: Array) -> Array:
-        """Documents x groups, from their known words; with a trust in words, what these say and no more."""
+        """Documents x groups, from their known words; with weights of words, only the evidence of the words."""
         family, params = self.settings.family, self.parameters
         if not family.is_per_word:
             return family.log_prob(Chunk(drop_words(counts, known)), params)
@@ -46,7 +46,7 @@ class Model:
                 lengths[slice(*rows)] = chunk.lengths
                 constants[slice(*rows)] = family.constants(chunk)
 
-        # A thread has whole pieces: within one there is too little to share.
+        # A thread processes whole pieces, which are too small to be split.
         threads.run(work, counts.indptr[bounds] * np.int64(params.n_components))
         if self.trust is None:
             family.add_length_term(_of_lengths(lengths), params, result, constants)
@@ -69,7 +69,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Scorer:
-    """A fitted classifier as documents see it."""
+    """A fitted classifier, as it is applied to chunks of documents."""
 
     model: Model
     layout: Layout
@@ -79,7 +79,7 @@ class Scorer:
     temperature: Temperature | None
 
     def __call__(self, counts: sp.csr_array) -> tuple[Array, Array]:
-        """Scores of the classes, and the temperature (1 where nothing is calibrated) of each document."""
+        """Scores of the classes, and the temperature (1 without calibration) of each document."""
         values = self.transform(counts)
         scores = self.layout.scores(self.model.log_prob(values, self.known))
         if self.temperature is None or self.idf is None:

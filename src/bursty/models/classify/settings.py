@@ -1,4 +1,4 @@
-"""The parameters of a classifier, checked and put together: what they say, what they leave open, what excludes what."""
+"""The parameters of a classifier: checks, defaults, and which combinations are possible."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Array = np.ndarray[Any, Any]
 
 
 class HiddenParameter:
-    """A parameter that is not an attribute: kept in the instance, listed by get_params, unseen by hasattr.
+    """A parameter that is not an attribute: kept in the instance, listed by get_params, invisible to hasattr.
 
-    scikit-learn takes whatever has a ``transform`` for a transformer, and a parameter of that name is none.
+    scikit-learn takes every object with an attribute ``transform`` for a transformer, and here it is a parameter.
     """
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -36,7 +36,7 @@ class HiddenParameter:
 
 @dataclass(frozen=True)
 class Settings:
-    """What a classifier was asked to be."""
+    """The checked parameters of a classifier."""
 
     family: Family[Any, Any]
     complement: bool
@@ -71,12 +71,12 @@ class Settings:
 
     @property
     def integer(self) -> bool:
-        """Whether only whole counts are taken."""
+        """Whether counts must be integers."""
         return self.family.integer
 
     @property
     def searches(self) -> bool:
-        """Whether smoothing is to be found."""
+        """Whether the amount of smoothing is learned."""
         return isinstance(self.smoothing, str)
 
     @property
@@ -85,7 +85,7 @@ class Settings:
         return self.searches or self.calibrates
 
     def refines(self, layout: Layout) -> bool:
-        """Whether a linear model goes with the urns: where all else is learned, and a document has one class."""
+        """Whether a linear model is combined with the urns: if all else is learned, and each document has one class."""
         learned = self.smoothing == "shrink" and isinstance(self.class_prior, str) and self.class_prior == "learned"
         plain = not self.complement and self.transform is None and not layout.multilabel
         return self.refine == "auto" and learned and plain
@@ -97,14 +97,14 @@ class Settings:
 
     @property
     def guess(self) -> Smoothing:
-        """Where the search begins, and ends if nothing can be learned."""
+        """Start of the search, and its result if nothing can be learned."""
         if self.smoothing == "shrink":
             return Shrinkage(burst=10.0 if self.family.repeats_weigh else None)
         return Constant(0.01 if isinstance(self.smoothing, str) else float(self.smoothing))
 
     @staticmethod
     def counts_only(family: Any) -> bool:
-        """Whether a family, given in any way, takes whole counts only."""
+        """Whether a family, given in any way, requires integer counts."""
         try:
             return get_family(family).integer
         except ValueError:
@@ -116,7 +116,7 @@ def _transform(transform: Any, family: Family[Any, Any]) -> Literal["log", "tfid
         raise ValueError(f'transform must be None, "log" or "tfidf", not {transform!r}')
     if transform is not None and family.integer:
         raise ValueError(
-            f'transform="{transform}" gives fractions, and {family.title} models whole counts: use '
+            f'transform="{transform}" gives fractions, and {family.title} models integer counts: use '
             'family="multinomial", or keep the counts'
         )
     return transform
@@ -143,7 +143,7 @@ def _smoothing(
         return cast(Literal["auto", "shrink"], smoothing)
     number = isinstance(smoothing, int | float | np.number) and not isinstance(smoothing, bool)
     if not number or not np.isfinite(smoothing) or smoothing < 0:
-        raise ValueError(f'smoothing must be a number, zero or more, "auto", "shrink" or None, not {smoothing!r}')
+        raise ValueError(f'smoothing must be a non-negative number, "auto", "shrink" or None, not {smoothing!r}')
     check_range("smoothing", smoothing)
     return float(smoothing)
 
@@ -168,12 +168,12 @@ def _class_prior(prior: Any, calibrates: bool, automatic: bool) -> Any:
         if values.ndim == 1 and values.size and np.all(np.isfinite(values)) and np.all(values > 0):
             return values
     raise ValueError(
-        'class_prior must be "uniform", "empirical", "auto" or one positive number a class (its probability), '
+        'class_prior must be "uniform", "empirical", "auto" or one positive number per class (its probability), '
         f"not {prior!r}"
     )
 
 
 def holds_integers(X: Any) -> bool:
-    """Whether the values are integers that fit 32 bits: they need not be copied as fractions."""
+    """Whether the values are integers of at most 32 bits, which need not be converted to floats."""
     dtype = None if hasattr(X, "shards") else getattr(getattr(X, "counts", X), "dtype", None)
     return isinstance(dtype, np.dtype) and dtype.kind in "iu" and np.can_cast(dtype, np.int32)

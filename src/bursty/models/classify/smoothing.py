@@ -1,21 +1,20 @@
-"""How parameters are kept from being zero: a constant, as in the papers, or a pull towards the corpus.
+"""Smoothing, so that no parameter is zero: a constant, as in the papers, or shrinkage towards the corpus.
 
-`Constant` is the papers' rule: each family adds a small number to what it has counted.
+`Constant` is the rule of the papers: each family adds a small number to its counts or parameters.
 
-`Shrinkage` is the default of the classifier. It asks what a class should look like before its documents are seen,
-and the answer is: like the whole corpus. With alpha_k the urn of class k, p_k = alpha_k / s_k its word
-probabilities and q those of all documents together,
+`Shrinkage` is the default of the classifier. A priori, a class resembles the whole corpus. With alpha_k the urn of
+class k, p_k = alpha_k / s_k its word probabilities and q those of all documents together,
 
     alpha'_k = s' (p_k + tau_k q) / (1 + tau_k),     tau_k = tau sqrt(mean_j D_j / D_k),     s' = burst * mean_k s_k
 
-(geometric means). A class of few documents D_k is pulled harder. Two numbers are learned: tau, and ``burst``, which
-says how much of the burstiness that the likelihood finds is to be believed when it comes to telling classes apart;
-1 is all of it, and towards infinity the DCM is the multinomial. All classes have the same s', so that the length of
-a document is no evidence for a class, and words that no class has seen are none either. For the multinomial and the
-EDCM only proportions matter and ``burst`` changes nothing.
+(geometric means). A class with few documents D_k is shrunk more. Two numbers are learned: tau, and ``burst``, which
+scales the s found by maximum likelihood to the one that discriminates best between classes; 1 keeps it, and as it grows
+to infinity the DCM becomes the multinomial. All classes have the same s', so that neither the length of a document nor
+words that no class has seen are evidence for a class. For the multinomial and the EDCM only proportions matter and
+``burst`` has no effect.
 
-``power`` is the third: a document of n tokens counts n^-power times in the statistics, 0 being what the likelihood
-says and 1/2 keeping long documents from speaking for their class.
+``power`` is the third: a document of n tokens has weight n^-power in the statistics. 0 is maximum likelihood, and 1/2
+keeps long documents from dominating their class.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class Constant:
 @storable("Shrinkage", tau=number(low=0), burst=maybe(number(low=0)), power=number(), idf=number())
 @dataclass(frozen=True)
 class Shrinkage:
-    """Pull towards the corpus by ``tau``, believe a ``burst``-th of the burstiness."""
+    """Shrink towards the corpus by ``tau``, and scale the mean of s by ``burst``."""
 
     tau: float = 1.0
     burst: float | None = 10.0
@@ -95,16 +94,16 @@ class ShrinkageParts:
         words: Array | None = None,
         totals: Array | None = None,
     ) -> ShrinkageParts:
-        """Maximum likelihood of the groups and of the corpus, but for s where the family has a prior.
+        """Maximum likelihood of the groups and of the corpus, except for s if the family has a prior.
 
         Parameters
         ----------
         classes : statistics of the classes
         documents : weight of the documents of each class
         words : array, optional
-            Keep these only, zeros left out.
+            Keep only these words, without zeros.
         totals : array, optional
-            s of the groups, where it is known (`group_totals`).
+            s of the groups, if it is known (`group_totals`).
         """
         plain = family.with_prior(None)
         corpus, _ = _shares(plain.update(layout.everything(classes)))
@@ -141,7 +140,7 @@ class ShrinkageParts:
         return mixed
 
     def parameters(self, smoothing: Shrinkage) -> Parameters:
-        """alpha' of all words, instead of the groups' probabilities."""
+        """alpha' of all words, in place of the probabilities of the groups."""
         table: Array = self.groups
         n_rows = max(1, threads.BLOCK // table.shape[1])
         for start in range(0, len(table), n_rows):
@@ -151,12 +150,12 @@ class ShrinkageParts:
 
 
 def group_totals(family: Family[Any, Any], layout: Layout, classes: Classes) -> Array:
-    """s of each group: a prior weighs documents by their number, so that long ones count as others."""
+    """s of each group under the prior, from statistics in which long documents are not discounted."""
     return np.array([family.totals(stats)[0] for stats in layout.groups(replace(classes, column=0))])
 
 
 def fit_groups(family: Family[Any, Any], layout: Layout, classes: Classes, smoothing: float = 0.0) -> Parameters:
-    """Parameters of all groups, made one after the other into one table."""
+    """Parameters of all groups, computed one after the other into one table."""
     tables: dict[str, Array] = {}
     for g, stats in enumerate(layout.groups(classes)):
         params = family.update(stats, smoothing=smoothing)
@@ -169,13 +168,13 @@ def fit_groups(family: Family[Any, Any], layout: Layout, classes: Classes, smoot
 
 
 def _shares(urn: Parameters) -> tuple[Array, float]:
-    """Word probabilities of one group (zeros where nothing is known), and the sum they are shares of."""
+    """Word probabilities of one group (zeros if it is empty), and the sum of its parameters."""
     total = float(urn.table.sum())
     return urn.table / (total or 1.0), total
 
 
 def geometric_mean(values: Array) -> float:
-    """1 where there are none."""
+    """Geometric mean; 1 if there are no values."""
     return float(np.exp(np.mean(np.log(values)))) if len(values) else 1.0
 
 

@@ -1,11 +1,11 @@
-"""Statistics of the classes as they are kept: class by class, zeros left out.
+"""Sparse statistics of the classes.
 
-Most classes never have most words, so that a table of words x classes is mostly zeros. What is kept of a class are the
-words that it has, which is never more than its documents have. One class at a time is written out in full (`full`) when
-parameters are made.
+Most classes have few of the words, so that a table of words x classes is mostly zeros. For each class only the words
+that occur in it are kept, which never takes more memory than its documents. Parameters are computed from one class at
+a time in full (`full`).
 
-A class's statistics have one column for each discount of long documents (`bursty.models.classify.smoothing`): the
-words are the same in all.
+The statistics of a class have one column per discount of long documents (`bursty.models.classify.smoothing`), with the
+same words in all columns.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from bursty.storage.schema import Mismatch, floats, integers, maybe, storable, w
 Array = np.ndarray[Any, Any]
 S = TypeVar("S", bound=Statistics)
 
-# What is left of a difference of sums by rounding, relative to the larger one.
+# Rounding error of a difference of sums, relative to the larger one.
 _ROUNDING = 1e-9
 
 
-def _check_kept(sums: Kept, sizes: dict[str, int]) -> None:
-    """Rows in order, each once, of items below their number; a sum of each in every column."""
+def _check_kept(sums: SparseSums, sizes: dict[str, int]) -> None:
+    """Check that rows are sorted and unique, with items below their number, and that columns have their length."""
     if sums.items.dtype != np.int32 or sums.n_items not in (1, sizes["n_words"]):
         raise Mismatch(f"sums of {sums.n_items} items do not fit {sizes['n_words']} words")
     if sums.items.max(initial=-1) >= sums.n_items or np.any(np.diff(sums.keys) <= 0):
@@ -50,15 +50,15 @@ def _check_kept(sums: Kept, sizes: dict[str, int]) -> None:
     check=_check_kept,
 )
 @dataclass(frozen=True)
-class Kept:
+class SparseSums:
     """The rows of sums that are not zero, in order.
 
     Attributes
     ----------
     items : the word of each row
-    values : for levels, the value of each; else None
-    columns : the sums, one array for each discount; whole numbers in as few bytes as hold them
-    n_items : how many words there are
+    values : for levels, the value of each row; otherwise None
+    columns : the sums, one array per discount; integers are stored in as few bytes as possible
+    n_items : the number of words
     """
 
     items: Array
@@ -68,7 +68,7 @@ class Kept:
 
     @classmethod
     def of(cls, sums: Any) -> Any:
-        """Keep a table or levels; what has no words stays as it is."""
+        """From a table or levels; other fields of statistics are left unchanged."""
         if isinstance(sums, Levels):
             columns = [narrow(column) for column in sums.weights.T]
             return cls(sums.items, narrow(sums.values), columns, sums.n_items)
@@ -77,7 +77,7 @@ class Kept:
         items = np.flatnonzero(sums.any(axis=1)).astype(np.int32)
         return cls(items, None, [narrow(column) for column in sums[items].T], len(sums))
 
-    def __add__(self, other: Kept) -> Kept:
+    def __add__(self, other: SparseSums) -> SparseSums:
         keys = _union([self.keys, other.keys])
         columns = [np.zeros(len(keys)) for _ in self.columns]
         for part in (self, other):
@@ -85,17 +85,17 @@ class Kept:
             for total, column in zip(columns, part.columns, strict=True):
                 total[places] += column
         values = None if self.values is None else narrow(keys & 0xFFFFFFFF)
-        return Kept((keys >> 32).astype(np.int32), values, [narrow(column) for column in columns], self.n_items)
+        return SparseSums((keys >> 32).astype(np.int32), values, [narrow(column) for column in columns], self.n_items)
 
     @property
     def keys(self) -> Array:
-        """One number for each row, in their order."""
+        """One number per row, in the order of the rows."""
         keys = self.items.astype(np.int64) << 32
         return keys if self.values is None else keys | self.values
 
 
 def narrow(numbers: Array) -> Array:
-    """The same numbers, if they are whole, in as few bytes as hold them."""
+    """The same numbers; integers in as few bytes as possible."""
     largest = numbers.max(initial=0)
     if largest >= 2**53 or not np.all(numbers == np.rint(numbers)):
         return numbers.copy()
@@ -103,9 +103,9 @@ def narrow(numbers: Array) -> Array:
 
 
 def summarize(family: Family[S, Any], counts: sp.csr_array, targets: Targets, weights: Array) -> list[S]:
-    """Statistics of each class (and of all documents, where these may have several).
+    """Statistics of each class (and, in the multi-label case, of all documents).
 
-    They have one column for each column of weights.
+    They have one column per column of weights.
     """
     return [thin(_summary(family, Chunk(counts[rows]), weights[rows])) for rows in targets.members()]
 
@@ -116,12 +116,12 @@ def _summary(family: Family[S, Any], chunk: Chunk, weights: Array) -> S:
 
 
 def thin(stats: S) -> S:
-    """Statistics as they are kept."""
-    return type(stats)(*(Kept.of(getattr(stats, field.name)) for field in fields(stats)))
+    """Statistics with `SparseSums` as fields."""
+    return type(stats)(*(SparseSums.of(getattr(stats, field.name)) for field in fields(stats)))
 
 
 def of_tables(tables: Sequence[S]) -> list[S]:
-    """Statistics of each class as they are kept, from those of all classes side by side, once for each discount."""
+    """Sparse statistics of each class, from tables of all classes, one table per discount."""
     n_classes = word_table(tables[0]).shape[-1]
     names = [field.name for field in fields(tables[0])]
     kind = type(tables[0])
@@ -141,7 +141,7 @@ def _beside(sums: Sequence[Any], k: int) -> Any:
 
 @dataclass(frozen=True)
 class Classes:
-    """Statistics of the classes in full, made when they are asked for: one discount, without documents held out."""
+    """Full statistics of the classes for one discount, without held-out documents, computed on demand."""
 
     kept: Sequence[Statistics]
     column: int = 0
@@ -164,13 +164,13 @@ class Classes:
 
 
 def full(parts: Sequence[S], column: int) -> S:
-    """The sum of some statistics, with a row for every word: one column."""
+    """The sum of some statistics in full: one row per word, one column."""
     names = [field.name for field in fields(parts[0])]
     return type(parts[0])(*(_full([getattr(part, name) for part in parts], column) for name in names))
 
 
 def _full(parts: Sequence[Any], column: int) -> Any:
-    if not isinstance(parts[0], Kept):
+    if not isinstance(parts[0], SparseSums):
         return np.sum([part[column : column + 1] for part in parts], axis=0)
     if parts[0].values is None:
         table = np.zeros((parts[0].n_items, 1))
@@ -186,18 +186,18 @@ def _full(parts: Sequence[Any], column: int) -> Any:
 
 
 def _union(parts: Sequence[Array]) -> Array:
-    """The numbers that occur, in order; NumPy's unique hashes them first, which takes longer."""
+    """The distinct numbers, sorted; faster than `numpy.unique`, which hashes them first."""
     keys = np.sort(np.concatenate(parts))
     return keys[np.diff(keys, prepend=-1) != 0]
 
 
 def word_table(stats: Statistics) -> Array:
-    """The sums that every family has: a row for each word."""
+    """The field of statistics that every family has: one row per word."""
     return getattr(stats, fields(stats)[0].name)
 
 
 def without(whole: S, part: S) -> S:
-    """Statistics (in full) of the documents that are not in the part, where rounding leaves zero."""
+    """Full statistics of the documents that are not in the part; differences that are only rounding become zero."""
     values = ((getattr(whole, field.name), getattr(part, field.name)) for field in fields(whole))
     return type(whole)(*(_without(*pair) for pair in values))
 

@@ -1,4 +1,4 @@
-"""The pass over the documents that learning takes: sums, and a sample of the documents."""
+"""The pass over the documents in training: statistics, and a sample of the documents."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _CELLS = 2**17
 )
 @dataclass(frozen=True)
 class TrainingSummary:
-    """What is kept of the documents that were learned from; of two batches it adds.
+    """What is kept of the training documents; the summaries of two batches add.
 
     Attributes
     ----------
     stats : list of Statistics
-        Of each class (and of all documents, where these may have several), zeros left out, one column for each
-        discount of long documents (`Settings.powers`).
+        Sparse statistics of each class (and, in the multi-label case, of all documents), one column per discount of
+        long documents (`Settings.powers`).
     documents : array of shape (discounts, classes)
-        Weight of the documents of each.
+        Weight of the documents of each class.
     sample : Sample or None
-        Some of the documents, where something is learned from documents held out.
+        Some of the documents, if something is learned from held-out documents.
     """
 
     n_documents: int
@@ -50,7 +50,7 @@ class TrainingSummary:
     sample: Sample | None
 
     def __post_init__(self) -> None:
-        """Files written before statistics were kept class by class have a table for each discount."""
+        """Convert statistics of older files, which have one table per discount for all classes."""
         if isinstance(self.stats, dict):
             object.__setattr__(self, "stats", of_tables(list(self.stats.values())))
             object.__setattr__(self, "documents", np.stack(list(self.documents.values())))
@@ -66,14 +66,14 @@ class TrainingSummary:
 
     @property
     def idf(self) -> Array:
-        """log(D / df) of each word, one document added that has them all."""
+        """log(D / df) of each word, with one additional document that has all words."""
         return np.log((1.0 + self.n_documents) / (1.0 + self.document_frequency))
 
 
 def summarize_training(
     chunk: Chunk, offset: int, targets: Targets, weights: Array, settings: Settings, transform: Transform, first: int
 ) -> TrainingSummary:
-    """Learn from a chunk, whose first document is number ``first + offset`` of the stream."""
+    """Summarise a chunk whose first document is number ``first + offset`` of the stream."""
     sample = Sample.of(chunk.counts, targets, weights, first + offset) if settings.learns else None
     values = transform(chunk.counts)
     discounted = discounts(values, weights, settings.powers)
@@ -82,7 +82,7 @@ def summarize_training(
 
 
 def _document_frequency(chunk: Chunk) -> Array:
-    """Documents that have each word, counted a part of the cells at a time: NumPy counts a wider copy."""
+    """Number of documents of each word, counted in parts, because `numpy.bincount` copies to wider integers."""
     frequency = np.zeros(chunk.n_words, dtype=np.int64)
     for start in range(0, len(chunk.indices), _CELLS):
         frequency += np.bincount(chunk.indices[start : start + _CELLS], minlength=chunk.n_words)

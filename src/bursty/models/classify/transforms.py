@@ -1,10 +1,10 @@
-"""Counts made less bursty by hand: the log and tf-idf transformations of [Madsen2005] section 5.1.
+"""Heuristics against burstiness: the log and tf-idf transformations of [Madsen2005] section 5.1.
 
     L       log(1 + x)
     TW-L    log(1 + x) log(D / df), then every document scaled to Euclidean length 1
 
-df is the number of training documents that have the word. What comes out are not counts, so only the multinomial
-takes it.
+df is the number of training documents that have the word. The results are not counts, so only the multinomial accepts
+them.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ Array = np.ndarray[Any, Any]
 @storable("Transform", idf=maybe(floats("n_words", low=0)))
 @dataclass(frozen=True)
 class Transform:
-    """A fitted transformation; ``idf`` is there for tf-idf only."""
+    """A fitted transformation; ``idf`` is None unless it is tf-idf."""
 
     kind: Literal["log", "tfidf"] | None
     idf: Array | None = None
 
     @classmethod
     def fit(cls, kind: Literal["log", "tfidf"] | None, documents: Documents) -> Transform:
-        """Learn the document frequencies where they are needed; a word seen nowhere gets weight 0."""
+        """Learn the document frequencies if needed; a word that does not occur gets weight 0."""
         if kind != "tfidf":
             return cls(kind)
         df = documents.sum(Chunk.document_frequency)
         return cls(kind, np.where(df > 0, np.log(documents.n_documents / np.maximum(df, 1)), 0.0))
 
     def __call__(self, counts: sp.csr_array) -> sp.csr_array:
-        """The transformed documents; without a kind the counts themselves."""
+        """The transformed documents; the counts themselves if there is no transformation."""
         if self.kind is None:
             return counts
         values = np.log1p(counts.data)
@@ -49,7 +49,7 @@ class Transform:
 
 
 def _unit_rows(values: Array, indptr: Array) -> Array:
-    """Rows scaled to length 1; a row of zeros stays."""
+    """Rows scaled to length 1; rows of zeros are left unchanged."""
     rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     norms = np.sqrt(np.bincount(rows, weights=values**2, minlength=len(indptr) - 1))
     return values / np.where(norms > 0, norms, 1.0)[rows]
