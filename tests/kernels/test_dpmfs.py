@@ -76,8 +76,8 @@ def test_fresh_tokens_of_an_urn():
     indptr, words, counts = np.arange(n + 1), np.zeros(n, dtype=np.int32), np.full(n, x, dtype=np.int32)
     labels, slot, out = np.zeros(n, dtype=np.int32), np.array([0], dtype=np.int32), np.empty(n, dtype=np.int32)
     log_s = np.array([math.log(a), 0.0])
-    urns = dpmfs_bursts.Urns(slot, np.zeros((1, 1)), np.zeros(1), log_s)
-    dpmfs_bursts.draw_tables(dpmfs_bursts.Documents(indptr, words, counts, labels), urns, 1, 2, 0, out)
+    urns = dpmfs_bursts.BurstUrns(slot, np.zeros((1, 1)), np.zeros(1), log_s)
+    dpmfs_bursts.draw_tables(dpmfs_bursts.LabelledDocuments(indptr, words, counts, labels), urns, 1, 2, 0, out)
     weights = np.array([oracles.stirling(x, t) * a**t for t in range(1, x + 1)])
     assert stats.chisquare(np.bincount(out, minlength=x + 1)[1:], n * weights / weights.sum()).pvalue > 1e-3
 

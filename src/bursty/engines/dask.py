@@ -107,7 +107,7 @@ class Share:
         return slice(self.start, self.stop)
 
 
-class Kept(list[Future]):
+class KeptColumn(list[Future]):
     """A column on the workers: for each share, a list with one item per chunk."""
 
 
@@ -198,7 +198,7 @@ class DaskDocuments(Documents):
     def _items(self, number: int, columns: Sequence[Column]) -> list[Any]:
         """The chunks of a share, and its part of each column."""
         share = self.shares[number].slice
-        return [self.chunks[number], *(c[number] if isinstance(c, Kept) else list(c[share]) for c in columns)]
+        return [self.chunks[number], *(c[number] if isinstance(c, KeptColumn) else list(c[share]) for c in columns)]
 
     def _run(self, number: int, function: Callable[..., Any], *args: Any) -> Future:
         """Submit a task to the home of a share."""
@@ -213,16 +213,16 @@ class DaskDocuments(Documents):
             reach *= 2
         return self._run(0, jobs.value_of_sums, *sums)
 
-    def _shortened(self, kept: list[Future], shared: dict[str, Any]) -> Kept:
+    def _shortened(self, kept: list[Future], shared: dict[str, Any]) -> KeptColumn:
         self._generations += 1
         self._retained += jobs.bytes_of(shared)
         if self._generations < GENERATIONS and self._retained < RETAINED:
-            return Kept(kept)
+            return KeptColumn(kept)
         self._generations, self._retained = 0, 0
         return self._sent(self.client.gather(kept))
 
-    def _sent(self, parts: Sequence[Any]) -> Kept:
-        return Kept(self._run(i, jobs.identity, part) for i, part in enumerate(parts))
+    def _sent(self, parts: Sequence[Any]) -> KeptColumn:
+        return KeptColumn(self._run(i, jobs.identity, part) for i, part in enumerate(parts))
 
 
 def _run(client: Client, share: Share, function: Callable[..., Any], *args: Any) -> Future:

@@ -24,8 +24,8 @@ MAX_ITER = 50
 
 
 @dataclass(frozen=True)
-class _Step(Statistics):
-    """Sums of a step: points of each cluster (K x R), cosines with the centres, documents that moved."""
+class KMeansStep(Statistics):
+    """Sums of a step of k-means: points of each cluster, cosines with the centres, documents that moved."""
 
     sums: Array
     cosine: float
@@ -46,7 +46,7 @@ def kmeans(
     sample = _sample(documents, points, weights, max(SAMPLE, SAMPLE_PER_CLUSTER * n_clusters), rng)
     runs = (documents.run_locally(_run, *sample, n_clusters, rng, max_iter) for _ in range(n_runs))
     centres, _ = max(runs, key=lambda run: run[1])
-    labels = documents.keep(_unlabelled)
+    labels = documents.keep(unlabelled)
     for _ in range(max_iter):
         labels, step = documents.keep_and_sum(_nearest, points, labels, weights, centres=centres)
         if step.moved == 0 or len(sample[0]) == documents.n_documents:
@@ -104,19 +104,22 @@ def _far_apart(points: Array, weights: Array | None, n_clusters: int, rng: np.ra
     return centres
 
 
-def _unlabelled(chunk: Chunk) -> Array:
+def unlabelled(chunk: Chunk) -> Array:
+    """Labels before the first step."""
     return np.full(chunk.n_documents, -1, dtype=np.int32)
 
 
-def _nearest(chunk: Chunk, points: Array, last: Array, weights: Array | None, centres: Array) -> tuple[Array, _Step]:
+def _nearest(
+    chunk: Chunk, points: Array, last: Array, weights: Array | None, centres: Array
+) -> tuple[Array, KMeansStep]:
     return _assign(points, last, weights, centres)
 
 
-def _assign(points: Array, last: Array, weights: Array | None, centres: Array) -> tuple[Array, _Step]:
+def _assign(points: Array, last: Array, weights: Array | None, centres: Array) -> tuple[Array, KMeansStep]:
     labels, cosines = dense.nearest(points, centres)
     sums = np.zeros((centres.shape[1], centres.shape[0]))
     dense.sum_by_label(weighted(points, weights).astype(points.dtype, copy=False), labels, sums)
-    return labels, _Step(sums, float(weighted(cosines, weights).sum()), int(np.count_nonzero(labels != last)))
+    return labels, KMeansStep(sums, float(weighted(cosines, weights).sum()), int(np.count_nonzero(labels != last)))
 
 
 def _means(sums: Array, centres: Array) -> Array:

@@ -9,13 +9,12 @@ Directions, distances and labels stay with the chunks; what travels is centres a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bursty.engines import Assignment, Chunk, Column, Documents, weighted
-from bursty.families.base import Statistics
+from bursty.inference.points import KMeansStep, unlabelled
 
 Array = np.ndarray[Any, Any]
 
@@ -50,15 +49,6 @@ def _directions(chunk: Chunk, idf: Array) -> Array:
     return values / norms[rows]
 
 
-@dataclass(frozen=True)
-class _Step(Statistics):
-    """Sums of a step of k-means: directions of each cluster, cosines with the centres, documents that moved."""
-
-    sums: Array
-    cosine: float
-    moved: int
-
-
 def spherical_kmeans(
     documents: Documents,
     directions: Column,
@@ -70,7 +60,7 @@ def spherical_kmeans(
     """Label of each document, and the (weighted) mean cosine with its centre."""
     weights = documents.split(None) if weights is None else weights
     centres = _far_apart(documents, directions, n_clusters, rng, weights)
-    labels = documents.keep(_unknown)
+    labels = documents.keep(unlabelled)
     cosine = 0.0
     for _ in range(max_iter):
         labels, step = documents.keep_and_sum(_nearest, directions, labels, weights, centres=centres)
@@ -82,20 +72,16 @@ def spherical_kmeans(
     return labels, cosine
 
 
-def _unknown(chunk: Chunk) -> Array:
-    return np.full(chunk.n_documents, -1, dtype=np.int32)
-
-
 def _nearest(
     chunk: Chunk, directions: Array, last: Array, weights: Array | None, centres: Array
-) -> tuple[Array, _Step]:
+) -> tuple[Array, KMeansStep]:
     points = chunk.with_values(directions)
     cosines = points.tokens(centres)
     labels = cosines.argmax(axis=1).astype(np.int32)
     ones = np.ones(len(labels))
     sums = points.sum_tokens(Assignment(labels, centres.shape[1], weighted(ones, weights)))
     own = weighted(cosines[np.arange(len(labels)), labels], weights)
-    return labels, _Step(sums, float(own.sum()), int(np.count_nonzero(labels != last)))
+    return labels, KMeansStep(sums, float(own.sum()), int(np.count_nonzero(labels != last)))
 
 
 def _far_apart(

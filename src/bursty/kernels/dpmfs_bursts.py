@@ -23,7 +23,7 @@ from bursty.kernels.random import stream, uniform
 Array = np.ndarray[Any, Any]
 
 
-class Documents(NamedTuple):
+class LabelledDocuments(NamedTuple):
     """The documents, as rows of word numbers and counts, and their labels."""
 
     indptr: Array
@@ -32,7 +32,7 @@ class Documents(NamedTuple):
     labels: Array
 
 
-class Urns(NamedTuple):
+class BurstUrns(NamedTuple):
     """Log-probabilities of the chosen words (components x slots) and of the others, and log s of both sides.
 
     ``slot`` is the column of each word in ``log_inside``, -1 for words that are not chosen.

@@ -5,8 +5,8 @@ other documents are divided between the anchors: one by one in random order, the
 which enters the Metropolis-Hastings ratio with its probability. What precedes the last scan does not depend on the
 current division, so that a split and the merge that undoes it have the same proposal.
 
-Rows that must share no cluster are in two by now, and stay so: a split cannot join them, and a merge that would is
-refused.
+Rows that must not share a cluster are in different clusters, and stay apart: a split cannot join them, and a merge that
+would join them is rejected.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def column_sums(table: Array) -> Array:
 
 
 @kernel
-def ask_ahead(indices, cell, n_cells, table):
+def prefetch_rows(indices, cell, n_cells, table):
     """Prefetch rows of a large table, which are read at random; short rows are in the cache anyway."""
     n_columns, line = np.uint64(table.shape[1]), np.uint64(_LINE // table.itemsize)
     if n_columns >= line and cell + np.uint64(_AHEAD + n_cells) <= np.uint64(len(indices)):
@@ -108,7 +108,7 @@ def sum_rows(indptr, indices, table, out, start, stop):
         total[:] = 0.0
         cell, end = np.uint64(indptr[row]), np.uint64(indptr[row + 1])
         while cell + _FOUR <= end:
-            ask_ahead(indices, cell, 4, table)
+            prefetch_rows(indices, cell, 4, table)
             first, second = np.uint64(indices[cell]), np.uint64(indices[cell + _ONE])
             third, fourth = np.uint64(indices[cell + _TWO]), np.uint64(indices[cell + _THREE])
             accumulate(total, table, (first, second, third, fourth))
@@ -129,7 +129,7 @@ def sum_weighted_rows(indptr, indices, values, table, out, start, stop):
         total[:] = 0.0
         cell, end = np.uint64(indptr[row]), np.uint64(indptr[row + 1])
         while cell + _TWO <= end:
-            ask_ahead(indices, cell, 2, table)
+            prefetch_rows(indices, cell, 2, table)
             rows = np.uint64(indices[cell]), np.uint64(indices[cell + _ONE])
             accumulate(total, table, rows, (np.float64(values[cell]), np.float64(values[cell + _ONE])))
             cell += _TWO

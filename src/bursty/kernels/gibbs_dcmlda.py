@@ -45,7 +45,7 @@ _AHEAD = 3
 _0, _1, _2, _3, _4, _8 = (np.uint64(i) for i in (0, 1, 2, 3, 4, 8))
 
 
-class Urns(NamedTuple):
+class TopicUrns(NamedTuple):
     """The parameters, as sweeps and estimators of the likelihood receive them."""
 
     alpha: Array

@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from bursty.kernels import random
-from bursty.kernels.compile import kernel
+from bursty.kernels.compile import inlined, kernel
 from bursty.kernels.gibbs_dcmlda import above_floor, along_floor, along_table, recount
 from bursty.kernels.gibbs_lda import find, from_prior, weigh
 from bursty.kernels.streams import WORD_ORDER
@@ -54,6 +54,19 @@ def _n_moves(n, length, moves):
     """
     least, share = moves
     return min(n, max(least, min(int(share * n), MOST_MOVES // length)))
+
+
+@inlined
+def _choose(move, n_moves, n, key, step, draw):
+    """The word whose topic this move draws, and the number of the next draw.
+
+    The last move is for the new word n, the others are for earlier words: at random, or for each if they are so few.
+    """
+    if move == n_moves:
+        return n, draw
+    if n > n_moves:
+        return int(n * random.uniform(key, step, draw)), draw + 1
+    return move, draw
 
 
 @kernel
@@ -110,7 +123,7 @@ def _along_the_word(left, mates, begin, end, topics, token, ratio):
 
 @kernel
 def _large_cells(indptr, counts, document, slots):
-    """Number the cells of a document with more than `LARGE` tokens, others get -1; gives how many there are."""
+    """Number the cells of a document with more than `LARGE` tokens, others get -1; returns the number of large ones."""
     n_large = 0
     for cell in range(indptr[document], indptr[document + 1]):
         slots[cell - indptr[document]] = -1
@@ -167,12 +180,7 @@ def dcmlda(documents, urns, seed, n_particles, moves, out, start, stop):
             for n in range(length):
                 n_renewed = _n_moves(n, length, moves)
                 for move in range(n_renewed + 1):
-                    i = move
-                    if move == n_renewed:
-                        i = n
-                    elif n > n_renewed:
-                        i = int(n * random.uniform(np.uint64(key), np.uint64(step), draw))
-                        draw += 1
+                    i, draw = _choose(move, n_renewed, n, np.uint64(key), np.uint64(step), draw)
                     if i < n:
                         rest += recount(topics[i], -1.0, n_k, alpha, totals, floor, ratio)
                     cell = cells[i]
@@ -253,12 +261,7 @@ def lda(documents, shared, seed, n_particles, moves, out, start, stop):
             for n in range(length):
                 n_renewed = _n_moves(n, length, moves)
                 for move in range(n_renewed + 1):
-                    i = move
-                    if move == n_renewed:
-                        i = n
-                    elif n > n_renewed:
-                        i = int(n * random.uniform(np.uint64(key), np.uint64(step), draw))
-                        draw += 1
+                    i, draw = _choose(move, n_renewed, n, np.uint64(key), np.uint64(step), draw)
                     if i < n:
                         n_present = _leave(topics[i], sizes, present, places, n_present)
                     word = words[begin + cells[i]]

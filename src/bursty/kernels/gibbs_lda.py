@@ -31,7 +31,7 @@ _AHEAD, _LINE = 2, 16
 _0, _1, _2, _3, _4 = (np.uint64(i) for i in range(5))
 
 
-class Shared(NamedTuple):
+class SharedTopics(NamedTuple):
     """The topics that all documents share, as sweeps and estimators of the likelihood receive them."""
 
     alpha: Array

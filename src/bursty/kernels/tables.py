@@ -1,6 +1,6 @@
-"""How many independent draws stand behind a word's counts, and how much of that is fitted: for the estimator of s.
+"""Expected number of independent draws behind the counts of a word, less what was fitted: for the estimator of s.
 
-A Polya urn is a Chinese restaurant: draw j + 1 of a word in a document is a new one from the urn of the start with
+A Polya urn is a Chinese restaurant: draw j + 1 of a word in a document is a new draw from the initial urn with
 probability ``a / (a + j)`` and a copy otherwise. With tails T_j (weight of the documents that have the word more than j
 times) a word has
 
@@ -13,8 +13,8 @@ the tables are ``K - B``,
     B = sum_j T_j j / (a + j) d_j / (1 - d_j),   d_j = (a / (a + j))^2 / (R + c)
 
 with c the prior's share of the shape. To first order in d this is the term of Cox and Reid, ``1/2 d log R / d log a``;
-the quotient makes it exact where a is large (the mean of 1 / a under a gamma distribution of shape R). No draw is taken
-away more than once: each term is at most ``T_j a / (a + j)``.
+the quotient makes it exact where a is large (the mean of 1 / a under a gamma distribution of shape R). No draw is
+removed more than once: each term is at most ``T_j a / (a + j)``.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ Array = np.ndarray[Any, Any]
 WORDS = 30
 LAMBDAS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 TOP_DOCUMENTS = 5
-ALIKE = 3
+N_SIMILAR = 3
 #: Maximum number of points of a curve over time; more are averaged.
 MOST_TIMES = 60
 #: Number of documents that a period needs: of fewer, neither the mean nor its standard error says much.
@@ -108,7 +108,7 @@ def _add_topics(
         words = _candidates(p[k], overall, source.number_on_page)
         best = np.argsort(-mixtures[:, k], kind="stable")[:TOP_DOCUMENTS]
         passages = _passages(source, best, k)
-        alike = [j for j in np.argsort(-near[k], kind="stable") if j != k][:ALIKE]
+        similar = [j for j in np.argsort(-near[k], kind="stable") if j != k][:N_SIMILAR]
         topics.append(
             {
                 "title": title,
@@ -118,7 +118,7 @@ def _add_topics(
                 "documents": [
                     [names[d], percent(float(mixtures[d, k])), parts] for d, parts in zip(best, passages, strict=True)
                 ],
-                "alike": [[int(j), percent(float(near[k, j]))] for j in alike],
+                "similar": [[int(j), percent(float(near[k, j]))] for j in similar],
                 "share": percent(float(mixtures[:, k].mean())),
                 "bursts": None if bursts is None else repeats_sentence(bursts, k),
             }

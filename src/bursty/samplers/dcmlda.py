@@ -82,7 +82,7 @@ class Hyperparameters(CompiledTopics):
         return self.beta.min(axis=0) if self.background is None else (self.beta / self.background[:, None]).min(axis=0)
 
     @cached_property
-    def tables(self) -> gibbs_dcmlda.Urns:
+    def tables(self) -> gibbs_dcmlda.TopicUrns:
         """The arguments of kernels: the entries above the floor, word by word, largest first.
 
         The entries of a word are padded with zeros to a multiple of four.
@@ -93,7 +93,7 @@ class Hyperparameters(CompiledTopics):
         first = np.append(0, np.cumsum(-(-above // 4) * 4))
         topics, values = np.empty(first[-1], dtype=topic_type(self.n_topics)), np.empty(first[-1])
         threads.run(gibbs_dcmlda.build_table, first, self.beta, self.floor, background, first, topics, values)
-        return gibbs_dcmlda.Urns(self.alpha, self.totals, self.floor, background, first, topics, values)
+        return gibbs_dcmlda.TopicUrns(self.alpha, self.totals, self.floor, background, first, topics, values)
 
     @property
     def word_weights(self) -> tuple[Array, Array]:

@@ -60,8 +60,8 @@ def draw_bursts(
 ) -> State:
     """Draw t of every cell given the probabilities of the components, then s given t."""
     tables = np.empty_like(problem.counts)
-    documents = dpmfs_bursts.Documents(problem.indptr, problem.words, problem.counts, state.labels)
-    urns = dpmfs_bursts.Urns(slot, log_eta, log_noise, np.log(state.burst))
+    documents = dpmfs_bursts.LabelledDocuments(problem.indptr, problem.words, problem.counts, state.labels)
+    urns = dpmfs_bursts.BurstUrns(slot, log_eta, log_noise, np.log(state.burst))
     dpmfs_bursts.draw_tables(documents, urns, seed, number, streams.TABLES, tables)
     state = replace(state, tables=tables)
     rng = generator(seed, number, "burst")

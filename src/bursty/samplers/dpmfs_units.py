@@ -75,7 +75,7 @@ class Units:
     def separate(self, labels: Array) -> Array:
         """Give units that may not share a cluster different labels: greedily, the units with most of these first.
 
-        Held units keep their label, as does every unit that is in nobody's way.
+        Held units keep their label, as does every unit without a conflict.
         """
         if not len(self.apart):
             return labels

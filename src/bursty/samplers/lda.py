@@ -71,12 +71,12 @@ class Topics(CompiledTopics):
     _kernels = gibbs_lda.sweep, gibbs_predict.lda, gibbs_heldout.lda
 
     @cached_property
-    def tables(self) -> gibbs_lda.Shared:
+    def tables(self) -> gibbs_lda.SharedTopics:
         """The arguments of kernels, with ``phi @ alpha``: the weight of a word in a document without topics."""
         smooth = np.empty(len(self.phi))
         cost = np.arange(len(self.phi) + 1) * np.int64(len(self.alpha))
         threads.run(gibbs_lda.smooth_sums, cost, self.phi, self.alpha, smooth)
-        return gibbs_lda.Shared(self.alpha, self.phi, smooth)
+        return gibbs_lda.SharedTopics(self.alpha, self.phi, smooth)
 
     @property
     def word_weights(self) -> tuple[Array, None]:

@@ -20,9 +20,9 @@ function startTopics() {
   const facts = () => {
     const topic = topics[Number(select.value)];
     const parts = [make("p", {}, make("strong", {}, topic.share), say(" of a document on average"), topic.bursts ? `; ${topic.bursts}` : "")];
-    if (topic.alike.length) {
+    if (topic.similar.length) {
       parts.push(make("h3", {}, "Similar topics"));
-      parts.push(make("ul", { className: "chips" }, ...topic.alike.map(([other, share]) => {
+      parts.push(make("ul", { className: "chips" }, ...topic.similar.map(([other, share]) => {
         const button = make("button", { type: "button" }, bdi(topics[other].title));
         button.addEventListener("click", () => {
           select.value = String(other);
