@@ -66,5 +66,14 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'bursty' has no attribute {name!r}")
 
 
+def _versions() -> dict[str, str]:
+    """Versions of bursty and of what its results depend on, for reports and records of runs."""
+    import platform
+    from importlib.metadata import version
+
+    libraries = {name: version(name) for name in ("numpy", "scipy", "numba", "scikit-learn")}
+    return {"bursty": __version__, "python": platform.python_version(), **libraries}
+
+
 def __dir__() -> list[str]:
     return sorted({*globals(), *_SUBMODULES, *_OBJECTS})

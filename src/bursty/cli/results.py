@@ -6,7 +6,6 @@ once complete (`bursty.storage.replacing_folder`): a verb that fails or is inter
 
 from __future__ import annotations
 
-import platform
 import shutil
 import sys
 import textwrap
@@ -15,7 +14,6 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -87,7 +85,7 @@ class Results:
             "words": corpus.n_words,
             "parameters": parameters,
             "seed": seed,
-            "versions": versions(),
+            "versions": bursty._versions(),
             "started": self._started,
         }
 
@@ -187,9 +185,3 @@ def write_report(path: Path, model: Any, corpus: Corpus | None, run: dict[str, A
             report.write(path, model, corpus=corpus, run=told)
     except ImportError as error:
         raise ValueError(f"a report needs optional dependencies ({error}): pip install 'bursty[report]'") from error
-
-
-def versions() -> dict[str, str]:
-    """Versions of the libraries that results depend on."""
-    found = {name: version(name) for name in ("numpy", "scipy", "numba", "scikit-learn")}
-    return {"bursty": bursty.__version__, "python": platform.python_version(), **found}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
-from importlib import metadata
 from typing import Any
 
 import numpy as np
 
+import bursty
 from bursty.families import family_of
 from bursty.plot import traces
 from bursty.report import charts
@@ -17,7 +16,6 @@ from bursty.report.source import Source
 from bursty.report.text import LONGEST_NAME, clean, duration, numbers, value
 
 _KEYS = ("command", "data", "parameters", "seed", "versions", "started", "seconds")
-_PACKAGES = ("bursty", "numpy", "scipy", "scikit-learn", "numba")
 _MOST_POINTS = 400
 # Quantities that show convergence; a trace without any of them is shown in full.
 _TRACED = ("log_likelihood", "log_joint", "n_clusters", "n_words")
@@ -44,17 +42,12 @@ def add_run(content: Content, source: Source, run: dict[str, Any]) -> None:
         "run": _facts(source, run),
         "parameters": _pairs(run.get("parameters", source.model.get_params(deep=False))),
         "corpus": _corpus(source),
-        "versions": _pairs(run.get("versions", versions())),
+        "versions": _pairs(run.get("versions", bursty._versions())),
         "convergence": convergence,
         "ended": _ended(source.model),
         "citations": citations(source.model),
     }
     content.panels.append(Panel("run", "The run", "run.html", facts))
-
-
-def versions() -> dict[str, str]:
-    """Versions of the libraries that results depend on."""
-    return {"python": platform.python_version(), **{name: metadata.version(name) for name in _PACKAGES}}
 
 
 def citations(model: Any) -> list[str]:
@@ -64,7 +57,7 @@ def citations(model: Any) -> list[str]:
         paper = family.citation
     library = (
         "The bursty developers. bursty: statistical models of counts that come in bursts. "
-        f"Version {metadata.version('bursty')}."
+        f"Version {bursty.__version__}."
     )
     return [library, *([] if paper is None else [paper])]
 
