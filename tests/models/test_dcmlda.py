@@ -3,49 +3,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.optimize import minimize
-from scipy.special import gammaln
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 from bursty import datasets
-from bursty.engines import Chunk, total
 from bursty.families import DCM
-from bursty.families.priors import UrnPrior
-from bursty.families.solve import solve_urns
-from bursty.families.sparse_urns import PairUrns
-from bursty.inference.stream import Stream
-from bursty.inference.topics import dcmlda as methods
 from bursty.kernels import threads
 from bursty.metrics import diversity
 from bursty.metrics import topics as measures
 from bursty.models.dcmlda import DCMLDA
 from bursty.models.lda import LDA
-from bursty.samplers.dcmlda import Hyperparameters
-from bursty.samplers.tokens import State, Tokens
-from samplers import oracles_topics as oracles
-
-N_WORDS = 40
-
-
-def truth():
-    """Three topics over their own words, of different burstiness, and some words that all share."""
-    beta = np.full((N_WORDS, 3), 0.02)
-    for k, s in enumerate((4.0, 12.0, 40.0)):
-        beta[10 * k : 10 * k + 10, k] = 0.7 * s / 10
-        beta[30:, k] = 0.3 * s / 10
-    return np.array([0.5, 1.0, 0.3]), beta
-
-
-def make(n_documents, seed=0, length=80):
-    alpha, beta = truth()
-    rng = np.random.default_rng(seed)
-    return oracles.make_dcmlda(rng.integers(length // 2, length * 3 // 2, size=n_documents), alpha, beta, rng)
+from samplers.oracles_topics import N_WORDS, make_three_topics, three_topics
 
 
 @pytest.fixture(scope="module")
 def corpus():
-    return make(150)[0]
+    return make_three_topics(150)[0]
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +28,7 @@ def fitted(corpus):
 
 def errors(model):
     """Relative error of alpha, of s and of the words' shares, after the topics are put in order."""
-    alpha, beta = truth()
+    alpha, beta = three_topics()
     order, overlap = measures.match_topics(beta.T, model)
     s = beta.sum(axis=0)
     return (
@@ -72,7 +45,7 @@ def test_passes_scikit_learns_checks():
 
 
 def test_recovers_the_truth_better_from_more_documents():
-    few, many = (errors(DCMLDA(3, random_state=0).fit(make(n)[0])) for n in (60, 1000))
+    few, many = (errors(DCMLDA(3, random_state=0).fit(make_three_topics(n)[0])) for n in (60, 1000))
     assert many[0] < 0.15
     assert many[1] < 0.15
     assert many[2] < 0.08
@@ -80,96 +53,13 @@ def test_recovers_the_truth_better_from_more_documents():
 
 
 def test_mixtures_are_near_those_that_made_the_documents():
-    counts, mixtures = make(300)
+    counts, mixtures = make_three_topics(300)
     model = DCMLDA(3, random_state=1, n_init=3).fit(counts)
-    order, _ = measures.match_topics(truth()[1].T, model)
+    order, _ = measures.match_topics(three_topics()[1].T, model)
     share = mixtures / mixtures.sum(axis=1, keepdims=True)
     assert np.abs(model.doc_topic_[:, order] - share).mean() < 0.1
     assert np.abs(model.transform(counts)[:, order] - share).mean() < 0.1
     np.testing.assert_allclose(model.doc_topic_.sum(axis=1), 1.0)
-
-
-def test_the_m_step_is_maximum_likelihood():
-    """Against L-BFGS on the complete likelihood, as the paper maximises it."""
-    rng = np.random.default_rng(0)
-    counts = make(40)[0]
-    tokens = Tokens.numbered(Chunk(sp.csr_array(counts.astype(np.int32))), 0)
-    words = np.repeat(tokens.chunk.indices, tokens.chunk.values)
-    documents = np.repeat(np.arange(40), counts.sum(axis=1))
-    topics = (rng.random(len(words)) < rng.beta(1.0, 2.0, size=40)[documents]).astype(np.uint8)
-    stats = methods.statistics(State(tokens, topics), 2)
-    table = np.zeros((40, N_WORDS, 2))
-    np.add.at(table, (documents, words, topics), 1)
-
-    def log_likelihood(a, rows):
-        rises = np.sum(gammaln(rows + a) - gammaln(a))
-        return rises + np.sum(gammaln(a.sum()) - gammaln(a.sum() + rows.sum(axis=1)))
-
-    def lbfgs(rows):
-        start = np.zeros(rows.shape[1])
-        return np.exp(minimize(lambda log_a: -log_likelihood(np.exp(log_a), rows), start, method="L-BFGS-B").x)
-
-    alpha, mixtures = methods.learn_alpha(stats), table.sum(axis=1)
-    np.testing.assert_allclose(alpha, lbfgs(mixtures), rtol=1e-3)
-    assert log_likelihood(alpha, mixtures) >= log_likelihood(lbfgs(mixtures), mixtures) - 1e-9
-    beta, background = methods.learn_beta(stats, np.ones((N_WORDS, 2)), exact=True)
-    np.testing.assert_allclose(background, 1.0)  # both topics have all words, several times
-    for k in range(2):
-        rows = table[:, :, k]
-        expected = lbfgs(rows)
-        np.testing.assert_allclose(beta[:, k], expected + methods.FLOOR * expected.sum() / N_WORDS, rtol=0.02)
-        bare = beta[:, k] - methods.FLOOR / (1 + methods.FLOOR) * beta[:, k].sum() / N_WORDS
-        assert log_likelihood(bare, rows) >= log_likelihood(expected, rows) - 1e-9
-
-
-def test_a_topic_keeps_a_share_for_words_that_are_new_to_it():
-    """What its words give up (Kneser and Ney), in proportion to the number of topics that have a word."""
-    rng = np.random.default_rng(0)
-    counts = sp.csr_array(rng.poisson(0.03, size=(30, N_WORDS)) + sp.eye_array(30, N_WORDS)).astype(np.int32)
-    counts.eliminate_zeros()
-    tokens = Tokens.numbered(Chunk(counts), 0)
-    words = np.repeat(tokens.chunk.indices, tokens.chunk.values)
-    documents = np.repeat(np.arange(30), counts.sum(axis=1))
-    topics = rng.integers(0, 2, size=len(words)).astype(np.uint8)
-    stats = methods.statistics(State(tokens, topics), 2)
-    bare = solve_urns(PairUrns(stats.words, 2), stats.sizes(), None)
-    beta, background = methods.learn_beta(stats, np.ones((N_WORDS, 2)), exact=True)
-    table = np.zeros((30, N_WORDS, 2))
-    np.add.at(table, (documents, words, topics), 1)
-    # Draws behind the counts of a pair: of n tokens in a document the i-th is one with probability a / (a + i - 1).
-    draws = np.zeros((N_WORDS, 2))
-    for document, word, k in np.argwhere(table > 0):
-        a = bare[word, k]
-        draws[word, k] += sum(a / (a + i) for i in range(int(table[document, word, k])))
-    once, twice = np.sum(np.rint(draws) == 1), np.sum(np.rint(draws) == 2)
-    assert once > 10
-    given = np.minimum(draws, once / (once + 2 * twice))
-    weights = np.count_nonzero(draws > 0.5, axis=1) + 0.1
-    np.testing.assert_allclose(background, weights / weights.mean())
-    kept = np.divide(draws - given, draws, out=np.zeros_like(draws), where=draws > 0)
-    expected = (
-        bare * kept + bare.sum(axis=0) * given.sum(axis=0) / draws.sum(axis=0) * (weights / weights.sum())[:, None]
-    )
-    np.testing.assert_allclose(beta, expected, rtol=1e-6)
-    np.testing.assert_allclose(beta.sum(axis=0), bare.sum(axis=0))
-    # The mean of several samples, and a stream's mean of a document, say the same.
-    thirds = total([stats * (1 / 3)] * 3)
-    np.testing.assert_allclose(methods.learn_beta(thirds, beta, exact=True)[0], beta, rtol=1e-6)
-    a_document = Stream.begin(stats, 30)
-    of_stream = methods.Method().of_stream(a_document.mean, a_document.n_documents)
-    np.testing.assert_allclose(methods.learn_beta(of_stream, beta, exact=True)[0], beta, rtol=1e-6)
-
-
-def test_the_prior_is_that_of_the_dcm():
-    """A topic's s is what `DCM(prior="auto")` learns from the words that each document gave it."""
-    X = make(40)[0].astype(np.int32)
-    tokens = Tokens.numbered(Chunk(sp.csr_array(X)), 0)
-    stats = methods.statistics(State(tokens, np.zeros(int(tokens.first[-1]), dtype=np.uint8)), 1)
-    begin = Hyperparameters(np.ones(1), np.ones((N_WORDS, 1)))
-    result = methods.Method(prior=UrnPrior()).conclude(stats, begin)
-    plain = methods.Method().conclude(stats, begin)
-    np.testing.assert_allclose(result.totals, DCM(prior="auto").fit(X).s_, rtol=1e-4)
-    np.testing.assert_allclose(result.beta / result.totals, plain.beta / plain.totals, rtol=1e-10)
 
 
 def test_no_topic_runs_to_the_limit():
@@ -188,17 +78,7 @@ def test_no_topic_runs_to_the_limit():
 
 def test_prior_is_checked_first():
     with pytest.raises(ValueError, match='prior must be "auto" or None'):
-        DCMLDA(2, prior=3).fit(make(20)[0])
-
-
-def test_a_lost_topic_keeps_its_beta_and_a_small_alpha():
-    tokens = Tokens.numbered(Chunk(sp.csr_array(make(20)[0].astype(np.int32))), 0)
-    topics = np.random.default_rng(0).integers(0, 2, size=int(tokens.first[-1])).astype(np.uint8)
-    last = np.random.default_rng(0).gamma(1.0, size=(N_WORDS, 3))
-    stats = methods.statistics(State(tokens, topics), 3)
-    np.testing.assert_array_equal(methods.learn_beta(stats, last)[0][:, 2], last[:, 2])
-    alpha = methods.learn_alpha(stats)
-    assert 0 < alpha[2] < 0.01 * alpha[:2].min()
+        DCMLDA(2, prior=3).fit(make_three_topics(20)[0])
 
 
 def test_one_topic_is_the_dcm(corpus):
@@ -209,7 +89,7 @@ def test_one_topic_is_the_dcm(corpus):
 
 
 def test_the_likelihood_of_bursty_documents_is_above_that_of_lda(corpus, fitted):
-    new = make(60, seed=9)[0]
+    new = make_three_topics(60, seed=9)[0]
     other = LDA(3, random_state=0).fit(corpus)
     assert fitted.score(new) > other.score(new) + 5
     assert fitted.perplexity(new) < other.perplexity(new) < N_WORDS
@@ -266,7 +146,7 @@ def test_formats_give_the_same(corpus, fitted):
 
 
 def test_given_hyperparameters_are_kept(corpus):
-    alpha, beta = truth()
+    alpha, beta = three_topics()
     model = DCMLDA(3, alpha=alpha, beta=beta.T, learn_hyperparameters=False, n_iter=3, random_state=0, tol=0)
     model.fit(corpus)
     np.testing.assert_array_equal(model.alpha_, alpha)
@@ -282,7 +162,7 @@ def test_warm_start_goes_on(corpus):
     assert model.trace_["log_likelihood"][0] > last - 0.1
     assert model.trace_["sweep"][0] > 60
     # On other documents the topics begin at random, with the alpha and beta there are.
-    model.set_params(tol=0, n_iter=2).fit(make(80, seed=3)[0])
+    model.set_params(tol=0, n_iter=2).fit(make_three_topics(80, seed=3)[0])
     assert model.doc_topic_.shape == (80, 3)
     with pytest.raises(ValueError, match="warm_start needs"):
         model.set_params(n_components=4).fit(corpus)

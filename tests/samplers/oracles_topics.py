@@ -133,3 +133,23 @@ def npmi(words, counts):
         else:
             values.append(np.log(both / (first * second)) / -np.log(both))
     return np.mean(values)
+
+
+#: Number of words of `three_topics`.
+N_WORDS = 40
+
+
+def three_topics():
+    """Three topics over their own words, of different burstiness, and some words that all share."""
+    beta = np.full((N_WORDS, 3), 0.02)
+    for k, s in enumerate((4.0, 12.0, 40.0)):
+        beta[10 * k : 10 * k + 10, k] = 0.7 * s / 10
+        beta[30:, k] = 0.3 * s / 10
+    return np.array([0.5, 1.0, 0.3]), beta
+
+
+def make_three_topics(n_documents, seed=0, length=80):
+    """Documents of `three_topics`, as `make_dcmlda` returns them."""
+    alpha, beta = three_topics()
+    rng = np.random.default_rng(seed)
+    return make_dcmlda(rng.integers(length // 2, length * 3 // 2, size=n_documents), alpha, beta, rng)
