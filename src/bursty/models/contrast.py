@@ -1,4 +1,4 @@
-"""Words by which groups (clusters, topics) are told apart, without a list of function words.
+"""Discriminative words of groups (clusters, topics), found without a list of function words.
 
     score_kw = sqrt(p_kw) - f mean_j sqrt(p_jw)
 

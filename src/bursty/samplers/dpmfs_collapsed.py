@@ -22,7 +22,7 @@ Array = np.ndarray[Any, Any]
 class Steps:
     """Number of splits or merges proposed per sweep, and of restricted scans for each.
 
-    In the first ``held`` sweeps gamma and omega stay as they are: given all documents in one cluster, words would be
+    In the first ``held`` sweeps gamma and omega do not change: given all documents in one cluster, words would be
     chosen for how bursty they are, and clusters for these words.
     """
 
