@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from bursty import DCMLDA
+from bursty.engines.cuda import open_card
 from bursty.engines.documents import has_versions, version_for
 from bursty.inference.topics import lda
 
@@ -40,6 +41,18 @@ def test_without_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba_cuda", None)
     with pytest.raises(ImportError, match=r"bursty\[gpu\]"):
         DCMLDA(2, engine="cuda").fit(np.ones((4, 3), dtype=int))
+
+
+def test_with_a_numpy_that_is_too_new(monkeypatch):
+    from numba import cuda
+
+    def without_row_stack(name):
+        raise AttributeError("module 'numpy' has no attribute 'row_stack'")
+
+    monkeypatch.setattr(cuda, "is_available", lambda: True)
+    monkeypatch.setattr("importlib.import_module", without_row_stack)
+    with pytest.raises(RuntimeError, match=r"does not work with NumPy .*row_stack.*bursty\[gpu\]"):
+        open_card()
 
 
 def test_versions_are_found_by_name(monkeypatch):

@@ -7,6 +7,7 @@ copied.
 
 from __future__ import annotations
 
+import importlib
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ _resident: list[weakref.ref[CudaChunk]] = []
 def open_card() -> Any:
     """Return `numba.cuda`, after checking that there is a GPU it can use."""
     try:
-        import numba_cuda  # noqa: F401  # it replaces `numba.cuda`
+        import numba_cuda  # it replaces `numba.cuda`
         from numba import cuda
         from numba.cuda.core import config
     except ImportError:
@@ -54,6 +55,13 @@ def open_card() -> Any:
         raise RuntimeError(
             f'engine="cuda" found no NVIDIA GPU with a working driver{reason}: check nvidia-smi, or use engine="local"'
         )
+    try:
+        config.ENABLE_CUDASIM or importlib.import_module("numba.cuda.cudaimpl")  # what kernels are compiled with
+    except AttributeError as error:
+        raise RuntimeError(
+            f'engine="cuda": numba-cuda {numba_cuda.__version__} does not work with NumPy {np.__version__} ({error}): '
+            'pip install "bursty[gpu]"'
+        ) from None
     # Small corpora cannot occupy a GPU, and users cannot change that.
     config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
     return cuda
