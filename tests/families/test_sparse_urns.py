@@ -7,8 +7,9 @@ import pytest
 
 from bursty.engines import Levels
 from bursty.families.dcm import maximise_alpha
+from bursty.families.priors import UrnPrior, solve_with_prior
 from bursty.families.solve import S_MAX, S_MIN, solve_urns
-from bursty.families.sparse_urns import PairUrns
+from bursty.families.sparse_urns import ListedUrns, PairUrns
 from bursty.kernels import gibbs_maximise, threads
 
 N_WORDS, K = 30, 5
@@ -72,6 +73,32 @@ def test_same_bits_for_any_number_of_threads(monkeypatch):
         with threads.using(n_threads):
             results.append(solve_urns(PairUrns(sparse, K), sizes).tobytes())
     assert len(set(results)) == 1
+
+
+@pytest.mark.parametrize("kind", ["plain", "limits"])
+def test_solutions_as_lists_are_those_of_tables(kind):
+    _, sparse, sizes = tables(corpus(kind))
+    urns, listed = PairUrns(sparse, K), ListedUrns(sparse, K)
+    table, found = solve_urns(urns, sizes), solve_urns(listed, sizes)
+    np.testing.assert_allclose(found[:-K], table[urns.words, urns.components], rtol=1e-12)
+    np.testing.assert_array_equal(found[-K:], 0.0)
+    np.testing.assert_allclose(listed.sums(found), table.sum(axis=0), rtol=1e-12)
+    both = [solve_with_prior(own, sizes, UrnPrior()) for own in (urns, listed)]
+    np.testing.assert_allclose(both[1].s, both[0].s, rtol=1e-9)
+    np.testing.assert_allclose(both[1].error, both[0].error, rtol=1e-9)
+    others = np.ones((N_WORDS, K), dtype=bool)
+    others[urns.words, urns.components] = False
+    np.testing.assert_allclose(both[1].alpha[-K:], (both[0].alpha * others).sum(axis=0), rtol=1e-9)
+
+
+def test_components_at_their_maximum_stay_there():
+    """A step may leave its bracket by a rounding error, which is no reason to go back to the middle of it."""
+    _, sparse, sizes = tables(corpus("plain"))
+    urns = PairUrns(sparse, K)
+    alpha = solve_urns(urns, sizes)
+    for factors in np.exp(2.0 * np.random.default_rng(0).normal(size=(10, K))):
+        found = solve_urns(urns, sizes, alpha * factors, n_steps=12)
+        np.testing.assert_allclose(found, alpha, rtol=1e-9)
 
 
 def test_plain_python_agrees():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -11,7 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import digamma, gammaln, logsumexp, polygamma
 
-from bursty.kernels import gather, maximise, normaliser, order, polya, posterior, select, threads
+from bursty.kernels import (
+    gather,
+    gibbs_counts,
+    gibbs_maximise,
+    maximise,
+    normaliser,
+    order,
+    polya,
+    posterior,
+    select,
+    threads,
+)
 
 
 def both(kernel):
@@ -400,3 +412,121 @@ def test_keep_known_is_its_oracle(seed):
         kept = function(X.indptr, X.indices, X.data, known, indptr, indices, values)
         found = sp.csr_array((values[:kept], indices[:kept], indptr), shape=X.shape)
         np.testing.assert_array_equal(found.toarray(), X.toarray() * known)
+
+
+def test_places(resp):
+    resp[4] = [0.1, 0.4, 0.4, 0.1]
+    for kernel in both(posterior.find_places):
+        places = np.full((23, 2), np.nan, dtype=np.float32)
+        kernel(resp, places, 0, 9)
+        assert np.all(np.isnan(places[9:]))
+        kernel(resp, places, 9, 23)
+        np.testing.assert_array_equal(places[:, 0], resp.argmax(axis=1))
+        np.testing.assert_array_equal(places[:, 1], resp.max(axis=1).astype(np.float32))
+
+
+def test_soft_max_is_the_same_for_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(threads, "MIN_WORK", 1)
+    monkeypatch.setattr(threads, "BLOCK", 36)
+    log_prob, found = np.random.default_rng(0).normal(size=(501, 7)) * 20, []
+    for n_threads in (1, 2, 5):
+        with threads.using(n_threads):
+            found.append(posterior.posterior(log_prob.copy(), np.log(np.full(7, 1 / 7))))
+    for table, evidence in found[1:]:
+        assert table.tobytes() == found[0][0].tobytes()
+        assert evidence.tobytes() == found[0][1].tobytes()
+
+
+def test_codes_of_tokens(matrix):
+    counts, dense = matrix
+    expected = []
+    for row in dense:
+        for word in np.flatnonzero(row):
+            expected += [4 * word] if row[word] == 1 else [4 * word + 1] + [4 * word + 2] * (row[word] - 1)
+    first = np.append(0, np.cumsum(counts.data, dtype=np.int64))
+    for kernel in both(gibbs_counts.token_codes):
+        codes = np.full(len(expected), -1, dtype=np.int32)
+        kernel(first, counts.indices, counts.data, codes, 0, 7)
+        assert np.all(codes[first[7] :] == -1)
+        kernel(first, counts.indices, counts.data, codes, 7, counts.nnz)
+        np.testing.assert_array_equal(codes, expected)
+
+
+def test_tables_of_pairs(matrix):
+    counts, dense = matrix
+    first, topics, rng = counts.indptr, counts.indices, np.random.default_rng(4)
+    words, n_topics = np.repeat(np.arange(23), np.diff(first)), dense.shape[1]
+    values, alpha, slope, kept = rng.random((4, counts.nnz))
+    table, rest, lambdas, change = rng.random((23, n_topics)), *rng.random((3, n_topics))
+    background = rng.random(23)
+    by_block = [np.bincount(topics[i : i + 10], values[i : i + 10], n_topics) for i in range(0, counts.nnz, 10)]
+    spread = np.tile(rest, (23, 1))
+    spread[words, topics] = values
+    scaled = table.copy()
+    scaled[words, topics] *= kept
+    for number in range(len(both(gibbs_maximise.pick))):
+        sum_by_topic, pick, spread_out, move, add = (
+            both(kernel)[number]
+            for kernel in (
+                gibbs_maximise.sum_by_topic,
+                gibbs_maximise.pick,
+                gibbs_maximise.spread,
+                gibbs_maximise.move,
+                gibbs_maximise.add_background,
+            )
+        )
+        sums = np.full((len(by_block), n_topics), np.nan)
+        sum_by_topic(topics, values, 10, sums, 0, len(by_block))
+        np.testing.assert_allclose(sums, by_block)
+        picked = np.full(counts.nnz, np.nan)
+        pick(first, topics, table, picked, 0, 23)
+        np.testing.assert_array_equal(picked, table[words, topics])
+        out = np.full((23, n_topics), np.nan)
+        spread_out(first, topics, values, rest, out, 0, 23)
+        np.testing.assert_array_equal(out, spread)
+        moved = np.full(counts.nnz, np.nan)
+        move(topics, values, alpha, slope, lambdas, change, moved, 0, counts.nnz)
+        np.testing.assert_allclose(moved, np.maximum(alpha - slope * change[topics], values / lambdas[topics]))
+        beta = table.copy()
+        add(first, topics, kept, rest, background, beta, 0, 23)
+        np.testing.assert_allclose(beta, scaled + background[:, None] * rest)
+
+
+def test_errors_of_any_thread_are_raised_and_all_ranges_run(monkeypatch):
+    monkeypatch.setattr(threads, "MIN_WORK", 1)
+    seen, here = set(), threading.get_ident()
+
+    def fail_elsewhere(start, stop):
+        seen.update(range(start, stop))
+        if threading.get_ident() != here:
+            failed.set()
+            raise OSError("in a helper")
+        failed.wait(60)
+
+    failed = threading.Event()
+    with threads.using(3), pytest.raises(OSError, match="in a helper"):
+        threads.run(fail_elsewhere, np.arange(31))
+    seen.clear()
+    with threads.using(3):
+        threads.run(lambda start, stop: seen.update(range(start, stop)), np.arange(31))
+    assert seen == set(range(30))
+
+
+def test_many_callers_at_once(monkeypatch):
+    monkeypatch.setattr(threads, "MIN_WORK", 1)
+    sums = np.zeros((40, 30))
+
+    def call(number):
+        def add(start, stop):
+            sums[number, start:stop] += 1.0
+
+        with threads.using(16):
+            for _ in range(20):
+                threads.run(add, np.arange(31))
+
+    callers = [threading.Thread(target=call, args=(number,)) for number in range(len(sums))]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert np.all(sums == 20.0)

@@ -21,7 +21,7 @@ from bursty.corpus.shards import ShardedCorpus
 from bursty.engines.chunks import Chunk, cut
 from bursty.engines.documents import Column, Documents, Size, version_for
 from bursty.engines.local import LocalDocuments, LocalEngine
-from bursty.kernels import gather
+from bursty.kernels import gather, gibbs_counts, threads
 from bursty.validation import Collection
 
 Array = np.ndarray[Any, Any]
@@ -99,14 +99,14 @@ class Segments:
     documents: Array
 
     @classmethod
-    def of(cls, chunk: Chunk, documents: Array, first: Array) -> Segments:
+    def of(cls, chunk: CudaChunk, documents: Array, first: Array) -> Segments:
         """Cut these documents between words, and words with very many tokens anywhere."""
         starts, ends = chunk.indptr[documents].astype(np.int64), chunk.indptr[documents + 1].astype(np.int64)
         sizes = ends - starts
         rows = np.repeat(np.arange(len(documents)), sizes)
         cells = np.arange(len(rows)) + (starts - (np.cumsum(sizes) - sizes))[rows]
         counts = chunk.values[cells].astype(np.int64)
-        token = np.append(0, np.cumsum(chunk.values, dtype=np.int64))[cells]
+        token = chunk.cell_first[cells]
         shift = token - first[documents[rows]]
         is_heavy = counts > _HEAVY
         edge = np.ones(len(cells), dtype=bool)
@@ -169,6 +169,11 @@ class CudaChunk(Chunk):
         for name in _ON_CARD:
             self.__dict__.pop(name, None)
 
+    @property
+    def cell_first(self) -> Array:
+        """Index of the first token of each cell."""
+        return np.append(0, np.cumsum(self.values, dtype=np.int64))
+
     @cached_property
     def on_card(self) -> CardTokens:
         """The tokens on the GPU, copied on first use."""
@@ -177,12 +182,10 @@ class CudaChunk(Chunk):
         most = np.zeros(self.n_words, dtype=np.int64)
         gather.largest(self.indices, self.values, most)
         level_first = np.append(0, np.cumsum(most))
-        make_room(8 * int(lengths.sum()) + 48 * self.n_documents)
+        make_room(6 * int(lengths.sum()) + 48 * self.n_documents)
         _resident.append(weakref.ref(self))
-        several = self.values > 1
-        codes = np.repeat(4 * self.indices + 2 * several, self.values)
-        heads = np.append(0, np.cumsum(self.values, dtype=np.int64))[:-1]
-        codes[heads[several]] -= 1
+        cell_first, codes = self.cell_first, np.empty(int(lengths.sum()), dtype=np.int32)
+        threads.run(gibbs_counts.token_codes, cell_first, cell_first, self.indices, self.values, codes)
         first, order = np.append(0, np.cumsum(lengths)), np.argsort(-lengths, kind="stable")
         limit = max(_LONG, int(lengths.sum()) // _SIDE_BY_SIDE)
         n_long = int(np.count_nonzero(lengths > limit))

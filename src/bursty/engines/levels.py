@@ -56,8 +56,13 @@ class Levels:
         return Levels(self.items, self.values, self.weights * factor, self.n_items)
 
     def renumbered(self, items: Array) -> Levels:
-        """The same weights under other items, one per pair; pairs are sorted anew."""
-        order = np.lexsort((self.values, items))
+        """The same weights under other items, one per pair, no two alike; pairs are sorted anew."""
+        # Values are sorted within an item already, so that it is enough to sort the items.
+        heads = np.flatnonzero(np.diff(self.items, prepend=-1))
+        sizes = np.diff(np.append(heads, len(items)))
+        heads_in_order = np.argsort(items[heads], kind="stable")
+        sizes = sizes[heads_in_order]
+        order = np.repeat(heads[heads_in_order] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(items))
         return Levels(items[order].astype(np.int32), self.values[order], self.weights[order], self.n_items)
 
     def pooled(self, items: Array, n_items: int) -> Levels:

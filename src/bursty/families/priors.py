@@ -70,7 +70,10 @@ def check_prior(prior: Any) -> UrnPrior | None:
 
 @dataclass(frozen=True)
 class Solution:
-    """alpha (W x K), s and the standard error of log s (K), and location and scale of the prior between components."""
+    """alpha (W x K, or a list: `sparse_urns.ListedUrns`), s and the standard error of log s (K), and the prior between.
+
+    That is the location and scale of log s between components.
+    """
 
     alpha: Array
     s: Array
@@ -143,7 +146,7 @@ def learn_between(log_s: Array, score: Array, info: Array) -> Between:
 
 
 def solve_with_prior(urns: Urns, lengths: Levels, prior: UrnPrior, start: Array | None = None) -> Solution:
-    """alpha with averaged proportions and shrunken s: W x K.
+    """alpha with averaged proportions and shrunken s: W x K, or as the urns have it.
 
     Without ``start``, rounds continue until s has settled; with a ``start`` there is one round of one step, as in
     `solve_urns`.
@@ -153,7 +156,7 @@ def solve_with_prior(urns: Urns, lengths: Levels, prior: UrnPrior, start: Array 
     alpha = solve_urns(urns, lengths, pull=pull) if start is None else start
     known = urns.totals > 0
     own: Array | float = 0.0
-    s = gather.column_sums(alpha)
+    s = urns.sums(alpha)
     for _ in range(_MAX_ROUNDS if start is None else 1):
         tables, bias, change = urns.tables(alpha, own)
         own, unseen = _prior_draws(urns, tables - bias)
@@ -165,7 +168,7 @@ def solve_with_prior(urns: Urns, lengths: Levels, prior: UrnPrior, start: Array 
         if prior.between and known.sum() > 1:
             pull = learn_between(np.log(s[known]), score[known], info[known])
         alpha = solve_urns(urns, lengths, alpha, pull=replace(averaged, prior=pull), n_steps=3 if start is None else 1)
-        last, s = s, gather.column_sums(alpha)
+        last, s = s, urns.sums(alpha)
         if np.all(np.abs(np.log(s[known] / last[known])) < _NEAR):
             break
     return _solution(alpha, s, info, pull)

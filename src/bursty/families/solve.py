@@ -199,7 +199,8 @@ def solve_urns(
         low, high = np.where(value > 0, log_lambda, low), np.where(value > 0, high, log_lambda)
         inside = np.where(np.isfinite(low) & np.isfinite(high), (low + high) / 2, log_lambda + np.sign(value))
         good = (step > low) & (step < high) & (np.abs(step - log_lambda) < 3.0)
-        step = np.where(good, step, inside)
+        # As in `solve_total`, the last step may leave the bracket by a rounding error.
+        step = np.where(good | (np.abs(step - log_lambda) < _NEAR), step, inside)
         change = np.abs(step - log_lambda)
         log_lambda = np.where(active, step, log_lambda)
         if np.all(change[active] < _NEAR):

@@ -1,11 +1,12 @@
 """The equations of the DCM for sparse statistics, with lists of (word, component) pairs instead of tables.
 
 With hundreds of components, a word occurs in few of them. `PairUrns` stores only the pairs that occur, and implements
-`families.solve.Urns`.
+`families.solve.Urns`; `ListedUrns` keeps its solutions as lists, too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ Array = np.ndarray[Any, Any]
 
 #: Weight of a word that no component has, relative to that of a word which one component has.
 UNSEEN = 0.1
+# Pairs are summed in blocks of at least this many, then block by block: the same bits for any number of threads.
+_BLOCK = 16_384
 
 
 class PairUrns:
@@ -26,8 +29,12 @@ class PairUrns:
     def __init__(self, levels: Levels, n_components: int) -> None:
         heads = np.flatnonzero(np.diff(levels.items, prepend=-1))
         self.first = np.append(heads, len(levels.items))
-        self.words, self.components = np.divmod(levels.items[heads], n_components)
+        items = levels.items[heads]
+        self.words = items // np.int32(n_components)
+        self.components = items - self.words * np.int32(n_components)
         self.shape = levels.n_items // n_components, n_components
+        self.word_first = np.searchsorted(self.words, np.arange(self.shape[0] + 1, dtype=self.words.dtype))
+        self._n_unseen = self.shape[0] - np.bincount(self.components, minlength=n_components)
         self.values, weights = levels.values, levels.weights[:, 0]
         self.tails = np.empty(len(weights))
         threads.run(gibbs_maximise.tail_sums, self.first, self.first, weights, self.tails)
@@ -39,7 +46,18 @@ class PairUrns:
 
     def by_component(self, values: Array) -> Array:
         """Sum over the pairs of each component, K."""
-        return np.bincount(self.components, weights=values, minlength=self.shape[1]).astype(np.float64, copy=False)
+        size = max(_BLOCK, 16 * self.shape[1])
+        n_blocks = -(-len(values) // size)
+        sums = np.empty((n_blocks, self.shape[1]))
+        cost = np.minimum(np.arange(n_blocks + 1) * np.int64(size), len(values))
+        threads.run(gibbs_maximise.sum_by_topic, cost, self.components, values, size, sums)
+        return np.asarray(sums.sum(axis=0))
+
+    def pick(self, table: Array) -> Array:
+        """The value of a table (W x K) at each pair."""
+        out = np.empty_like(self.types)
+        threads.run(gibbs_maximise.pick, self.word_first, self.word_first, self.components, table, out)
+        return out
 
     def discounted(self, alpha: Array, lambdas: Array) -> tuple[Array, Array, Array]:
         """Absolute discounting: what each pair keeps of its alpha, and what goes to words new to a component.
@@ -54,7 +72,7 @@ class PairUrns:
         Share of its alpha that each pair keeps; share of each component's alpha that is given up (K); weights (W),
         whose mean is 1.
         """
-        draws = alpha[self.words, self.components] * lambdas[self.components]
+        draws = self.pick(alpha) * lambdas[self.components]
         # Averages over sweeps or chunks are not integers.
         once, twice = (int(np.count_nonzero((draws > n - 0.5) & (draws < n + 0.5))) for n in (1, 2))
         given = np.minimum(draws, once / max(once + 2 * twice, 1))
@@ -72,7 +90,6 @@ class PairUrns:
         """Replace the weights of first occurrences; the words outside the pairs share ``unseen`` (K) evenly."""
         self.first_weights, self.extra = first, first - self.types
         self.unseen_weights = np.broadcast_to(np.asarray(unseen, dtype=np.float64), self.totals.shape)
-        self._n_unseen = self.shape[0] - np.bincount(self.components, minlength=self.shape[1])
 
     def shares(self, pool: Array) -> tuple[Array, Array]:
         """The pool of each component divided evenly: the share of each pair, and that of all other words together."""
@@ -81,7 +98,7 @@ class PairUrns:
     def tables(self, alpha: Array, own: Array | float) -> tuple[Array, ...]:
         """K, B and dB / d log a of `kernels.tables`, for each pair."""
         results = tuple(np.empty_like(self.types) for _ in range(3))
-        inputs = self.first, self.values, self.tails, self.types, alpha[self.words, self.components]
+        inputs = self.first, self.values, self.tails, self.types, self._listed(alpha)
         prior = np.broadcast_to(np.asarray(own, dtype=np.float64), self.types.shape)
         threads.run(tables.list_of_tables, self.first, *inputs, prior, *results)
         return results
@@ -92,7 +109,7 @@ class PairUrns:
 
     def start(self, scale: Array, alpha: Array | None) -> None:
         """Start from ``alpha``, or from the types times a scale per component."""
-        begin = self.types * scale[self.components] if alpha is None else alpha[self.words, self.components]
+        begin = self.types * scale[self.components] if alpha is None else self._listed(alpha)
         self._alpha = np.maximum(begin, 1e-300)
         self._slope = np.zeros_like(self._alpha)
 
@@ -109,16 +126,51 @@ class PairUrns:
 
     def alpha(self, lambdas: Array) -> Array:
         """The solutions, W x K: those of the last solve, moved along their slopes to these lambdas."""
-        result = np.empty(self.shape)
-        result[:] = self.unseen_weights / (np.maximum(self._n_unseen, 1) * lambdas)
-        moved = self._alpha - self._slope * (lambdas - self._lambdas)[self.components]
-        result[self.words, self.components] = np.maximum(moved, self.first_weights / lambdas[self.components])
+        result, rest = np.empty(self.shape), self.unseen_weights / (np.maximum(self._n_unseen, 1) * lambdas)
+        cost = self.word_first + np.arange(len(self.word_first)) * np.int64(self.shape[1])
+        threads.run(gibbs_maximise.spread, cost, self.word_first, self.components, self._moved(lambdas), rest, result)
         return result
+
+    def _listed(self, alpha: Array) -> Array:
+        """Solutions as a list, one per pair."""
+        return self.pick(alpha)
+
+    def _moved(self, lambdas: Array) -> Array:
+        out, cost = np.empty_like(self._alpha), np.arange(len(self._alpha) + 1)
+        args = self.first_weights, self._alpha, self._slope, lambdas, lambdas - self._lambdas, out
+        threads.run(gibbs_maximise.move, cost, self.components, *args)
+        return out
 
     def set_limits(self, alpha: Array, no_repeat: Array, one_word: Array) -> None:
         """Set components without a finite maximum: proportions of the tokens at S_MAX, of the types at S_MIN."""
+        for own, values in self._limits(no_repeat, one_word):
+            alpha[self.words[own], self.components[own]] = values
+
+    def _limits(self, no_repeat: Array, one_word: Array) -> Iterator[tuple[Array, Array]]:
         for at_limit, weights, s in ((no_repeat, self.tokens, S_MAX), (one_word, self.types, S_MIN)):
             sums = self.by_component(weights)
             own = np.flatnonzero((at_limit & (sums > 0))[self.components])
-            components = self.components[own]
-            alpha[self.words[own], components] = s * weights[own] / sums[components]
+            yield own, s * weights[own] / sums[self.components[own]]
+
+
+class ListedUrns(PairUrns):
+    """The same with solutions as lists: one number per pair, then for each component the sum over all other words.
+
+    Where only s is asked for, or until the end, no table of words x components is filled.
+    """
+
+    def sums(self, alpha: Array) -> Array:
+        """Sum over the words of each component."""
+        return self.by_component(self._listed(alpha)) + alpha[len(self.types) :]
+
+    def alpha(self, lambdas: Array) -> Array:
+        """The solutions: those of the last solve, moved along their slopes to these lambdas."""
+        return np.concatenate([self._moved(lambdas), self.unseen_weights / lambdas])
+
+    def _listed(self, alpha: Array) -> Array:
+        return alpha[: len(self.types)]
+
+    def set_limits(self, alpha: Array, no_repeat: Array, one_word: Array) -> None:
+        """Set components without a finite maximum: proportions of the tokens at S_MAX, of the types at S_MIN."""
+        for own, values in self._limits(no_repeat, one_word):
+            alpha[own] = values

@@ -34,7 +34,8 @@ from bursty.engines import Chunk, Column, Documents, Resp, has_versions, weighte
 from bursty.families.base import Family, Parameters, Statistics
 from bursty.inference.runs import Trace
 from bursty.inference.stopping import Rule
-from bursty.kernels.posterior import posterior
+from bursty.kernels import threads
+from bursty.kernels.posterior import find_places, posterior
 from bursty.storage.schema import floats, items, maybe, number, part, storable, whole
 
 Array = np.ndarray[Any, Any]
@@ -224,8 +225,9 @@ def expect(
 
 def _places(resp: Array) -> Array:
     """The component of each document and its responsibility: D x 2, in single precision, to be kept between steps."""
-    labels = resp.argmax(axis=1)
-    return np.stack([labels, resp[np.arange(len(labels)), labels]], axis=1).astype(np.float32)
+    places = np.empty((len(resp), 2), dtype=np.float32)
+    threads.run(find_places, np.arange(len(resp) + 1) * np.int64(resp.shape[1]), resp, places)
+    return places
 
 
 def _moved(resp: Array, last: Array) -> Array:

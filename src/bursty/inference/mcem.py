@@ -17,7 +17,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from bursty.engines import Chunk, Column, Documents, has_versions, total
+from bursty.engines import Chunk, Column, Documents, has_versions
+from bursty.engines.documents import TreeSum
 from bursty.inference.runs import Trace
 from bursty.inference.stopping import MeanGain, Rule
 from bursty.samplers.tokens import Tokens, random_topics
@@ -212,13 +213,13 @@ def finish(run: Run[P], interrupted: bool) -> Result[P]:
 
 def average(chains: Chains, method: Method[Any], params: Any, n_samples: int) -> tuple[Any, Array]:
     """Mean statistics and mean topic mixtures of several sweeps."""
-    samples, documents = [], chains.documents
+    samples, documents = TreeSum(), chains.documents
     counts = documents.split(None)
     for _ in range(n_samples):
-        samples.append(method.sweeps(chains, params, 1) * (1.0 / n_samples))
+        samples.add(method.sweeps(chains, params, 1) * (1.0 / n_samples))
         counts = documents.keep(add_topics, *chains.columns, counts, n_topics=chains.n_topics)
     mixtures = documents.collect(_mean_mixture, counts, n_samples=n_samples, alpha=params.alpha)
-    return documents.fetch(total(samples)), mixtures
+    return documents.fetch(samples.value), mixtures
 
 
 @has_versions

@@ -175,3 +175,16 @@ def _fold(codes, weights, ones, begin, end):
             weights[place] = ones[codes[i] >> 32]
             ones[codes[i] >> 32] = 0.0
     return place + 1 - begin
+
+
+@kernel
+def token_codes(first, indices, values, out, start, stop):
+    """Codes of the tokens of cells ``start`` to ``stop`` for `kernels.cuda.gibbs`; ``first`` is their first token.
+
+    4 times the word, plus 0 for the only token of a cell, 1 for the first of several and 2 for the others.
+    """
+    for cell in range(start, stop):
+        code, begin = 4 * indices[cell], first[cell]
+        out[begin] = code + (values[cell] > 1)
+        for token in range(begin + 1, begin + values[cell]):
+            out[token] = code + 2

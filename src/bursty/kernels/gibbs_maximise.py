@@ -10,6 +10,7 @@ topics, so that the list is far shorter than the table.
 | tails | weight of the documents that have at least this count | entries |
 | extra | added to the weight of the first draws of a pair: from a prior, or 0 | pairs |
 | topics | the topic of each pair | pairs |
+| word_first | index of the first pair of each word | words + 1 |
 """
 
 from __future__ import annotations
@@ -64,8 +65,51 @@ def solve(first, values, tails, extra, topics, lambdas, max_steps, alpha, slope,
 
 
 @kernel
-def add_background(floor, background, beta, start, stop):
-    """``beta += background[:, None] * floor``."""
+def sum_by_topic(topics, values, size, out, start, stop):
+    """Sums over the pairs of each topic, for blocks ``start`` to ``stop`` of this many pairs.
+
+    Equivalent to ``out[block] = np.bincount(topics[own], weights=values[own])`` with the pairs of the block.
+    """
+    for block in range(start, stop):
+        total = out[block]
+        total[:] = 0.0
+        for pair in range(block * size, min(len(topics), (block + 1) * size)):
+            total[topics[pair]] += values[pair]
+
+
+@kernel
+def pick(word_first, topics, table, out, start, stop):
+    """The value of the table at each pair of words ``start`` to ``stop``: ``out = table[words, topics]``."""
     for word in range(start, stop):
+        for pair in range(word_first[word], word_first[word + 1]):
+            out[pair] = table[word, topics[pair]]
+
+
+@kernel
+def spread(word_first, topics, values, rest, out, start, stop):
+    """The reverse of `pick`, for a table that has ``rest[k]`` at words which topic k does not have."""
+    for word in range(start, stop):
+        out[word] = rest
+        for pair in range(word_first[word], word_first[word + 1]):
+            out[word, topics[pair]] = values[pair]
+
+
+@kernel
+def move(topics, first, alpha, slope, lambdas, change, out, start, stop):
+    """The solutions of `solve`, moved along their slopes to new lambdas: ``alpha - slope * change``.
+
+    At least ``first / lambdas``, the solution for the first draws alone.
+    """
+    for pair in range(start, stop):
+        k = topics[pair]
+        out[pair] = max(alpha[pair] - slope[pair] * change[k], first[pair] / lambdas[k])
+
+
+@kernel
+def add_background(word_first, topics, kept, floor, background, beta, start, stop):
+    """``beta[words, topics] *= kept; beta += background[:, None] * floor``, for words ``start`` to ``stop``."""
+    for word in range(start, stop):
+        for pair in range(word_first[word], word_first[word + 1]):
+            beta[word, topics[pair]] *= kept[pair]
         for k in range(len(floor)):
             beta[word, k] += floor[k] * background[word]

@@ -51,10 +51,30 @@ def posterior(log_prob: Array, log_weights: Array, temperature: float | Array = 
     The temperature divides the log-probabilities only, not the log-weights ([Elkan2006] eq. 7).
     """
     log_evidence = np.empty(len(log_prob))
-    cost = np.arange(len(log_prob) + 1) * np.int64(log_prob.shape[1])
     inverse = np.full(len(log_prob), 1.0 / np.asarray(temperature, dtype=np.float64))
-    threads.run(join, cost, log_prob, log_weights, inverse, log_evidence)
-    # The vectorised exponential of NumPy is faster than one in the loop.
-    resp = threads.apply(np.exp, log_prob, out=log_prob)
-    threads.run(share_out, cost, resp, log_evidence)
-    return resp, log_evidence
+    edges = threads.block_edges(log_prob)
+
+    def blocks(start: int, stop: int) -> None:
+        own = int(edges[start]), int(edges[stop])
+        join(log_prob, log_weights, inverse, log_evidence, *own)
+        # The vectorised exponential of NumPy is faster than one in the loop.
+        threads.apply_blocks(np.exp, edges, start, stop, log_prob, log_prob)
+        share_out(log_prob, log_evidence, *own)
+
+    threads.run(blocks, edges * np.int64(log_prob.shape[1]))
+    return log_prob, log_evidence
+
+
+@kernel
+def find_places(resp, places, start, stop):
+    """The component of each document that has most of it, the first of ties, and its share: D x 2.
+
+    Equivalent to ``places[:, 0] = resp.argmax(axis=1); places[:, 1] = resp.max(axis=1)``.
+    """
+    for row in range(start, stop):
+        best = 0
+        for k in range(1, resp.shape[1]):
+            if resp[row, k] > resp[row, best]:
+                best = k
+        places[row, 0] = best
+        places[row, 1] = resp[row, best]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from itertools import pairwise
+from queue import SimpleQueue
 from typing import Any
 
 import joblib
@@ -72,13 +73,14 @@ def run(kernel: Callable[..., Any], cost: Array, *args: Any) -> None:
         for bound in left:
             kernel(*args, *bound)
 
-    futures = [_pool(os.getpid()).submit(work_off) for _ in range(min(n_threads, len(ranges)) - 1)]
+    workers, n_helpers = _workers(os.getpid()), min(n_threads, len(ranges)) - 1
+    done = workers.begin(work_off, n_helpers)
     try:
         work_off()  # this thread is already awake
     finally:
-        wait(futures)
-    for future in futures:
-        future.result()
+        errors = workers.end(done, n_helpers)
+    for error in errors:
+        raise error
 
 
 def apply(function: Callable[..., Any], table: Array, *operands: Any, out: Array | None = None) -> Array:
@@ -88,20 +90,77 @@ def apply(function: Callable[..., Any], table: Array, *operands: Any, out: Array
     a different last bit for elements in their remainder.
     """
     result = np.empty_like(table) if out is None else out
-    rows = max(1, BLOCK // max(1, table.shape[1]))
-    edges = np.append(np.arange(0, len(table), rows), len(table))
+    edges = block_edges(table)
 
     def blocks(start: int, stop: int) -> None:
-        with np.errstate(divide="ignore", under="ignore"):  # threads do not inherit this from the caller
-            for block in range(start, stop):
-                place = slice(edges[block], edges[block + 1])
-                function(table[place], *operands, out=result[place])
+        apply_blocks(function, edges, start, stop, table, result, *operands)
 
     run(blocks, edges * np.int64(table.shape[1]))
     return result
 
 
+def block_edges(table: Array) -> Array:
+    """First row of each block of a table, and its number of rows."""
+    rows = max(1, BLOCK // max(1, table.shape[1]))
+    return np.append(np.arange(0, len(table), rows), len(table))
+
+
+def apply_blocks(
+    function: Callable[..., Any], edges: Array, start: int, stop: int, table: Array, out: Array, *operands: Any
+) -> None:
+    """`apply` to blocks ``start`` to ``stop``."""
+    with np.errstate(divide="ignore", under="ignore"):  # threads do not inherit this from the caller
+        for block in range(start, stop):
+            place = slice(edges[block], edges[block + 1])
+            function(table[place], *operands, out=out[place])
+
+
+class _Workers:
+    """Threads that wait for work.
+
+    Like an executor without futures, whose locks take longer than a kernel that many threads share: all of it runs
+    while no other thread can run Python.
+    """
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[tuple[Callable[[], None], SimpleQueue[BaseException | None]]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._n_threads = self._n_jobs = 0
+        self._limit = max(32, os.cpu_count() or 1)
+
+    def begin(self, job: Callable[[], None], n_times: int) -> SimpleQueue[BaseException | None]:
+        """Run the job on this many threads; pass the result to `end`."""
+        with self._lock:
+            self._n_jobs += n_times
+            while self._n_threads < min(self._n_jobs, self._limit):
+                self._n_threads += 1
+                # Nothing is left to do when Python ends, since callers wait for their jobs.
+                threading.Thread(target=self._work, name=f"bursty_{self._n_threads}", daemon=True).start()
+        done: SimpleQueue[BaseException | None] = SimpleQueue()
+        for _ in range(n_times):
+            self._jobs.put((job, done))
+        return done
+
+    def end(self, done: SimpleQueue[BaseException | None], n_times: int) -> list[BaseException]:
+        """Wait for the jobs, and return what they raised."""
+        errors = [done.get() for _ in range(n_times)]
+        with self._lock:
+            self._n_jobs -= n_times
+        return [error for error in errors if error is not None]
+
+    def _work(self) -> None:
+        while True:
+            job, done = self._jobs.get()
+            try:
+                job()
+            except BaseException as error:
+                done.put(error)
+            else:
+                done.put(None)
+            del job, done  # and the arrays that belong to them
+
+
 @lru_cache(maxsize=1)
-def _pool(pid: int) -> ThreadPoolExecutor:
-    """One pool per process (a forked child gets its own)."""
-    return ThreadPoolExecutor(max_workers=max(32, os.cpu_count() or 1), thread_name_prefix="bursty")
+def _workers(pid: int) -> _Workers:
+    """One set of threads per process (a forked child gets its own)."""
+    return _Workers()

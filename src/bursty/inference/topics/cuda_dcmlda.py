@@ -103,7 +103,8 @@ class CardStatistics:
         return self.chunk.on_card.lengths, self.scale * self.n_sweeps
 
     def __mul__(self, factor: float) -> CardStatistics:
-        return replace(self, log_likelihood=lambda: factor * self.log_joint, scale=self.scale * factor)
+        found = self.log_likelihood  # without the tables
+        return replace(self, log_likelihood=lambda: factor * found(), scale=self.scale * factor)
 
     def __add__(self, other: Any) -> Any:
         if not isinstance(other, CardStatistics) or self.chunk is not other.chunk or self.scale != other.scale:
@@ -111,8 +112,8 @@ class CardStatistics:
         words, mixtures = empty(self.words.shape, np.int32), empty(self.mixtures.shape, np.int32)
         launch(sums.add_tables, words.size, self.words, other.words, words)
         launch(sums.add_tables, mixtures.size, self.mixtures, other.mixtures, mixtures)
-        log_joint, n_sweeps = self.log_joint + other.log_joint, self.n_sweeps + other.n_sweeps
-        return CardStatistics(words, mixtures, self.chunk, lambda: log_joint, self.scale, n_sweeps)
+        parts, n_sweeps = (self.log_likelihood, other.log_likelihood), self.n_sweeps + other.n_sweeps
+        return CardStatistics(words, mixtures, self.chunk, lambda: sum(f() for f in parts), self.scale, n_sweeps)
 
     def __radd__(self, other: DCMLDAStatistics) -> DCMLDAStatistics:
         return other + self.fetch()
@@ -136,12 +137,10 @@ class CardStatistics:
         launch(maximise.count_levels, n_items, *args, sizes)
         n_levels = sizes.copy_to_host()
         first = np.append(0, np.cumsum(n_levels, dtype=np.int64))
-        values, documents = empty((max(1, first[-1]),), np.int32), empty((max(1, first[-1]),), np.int32)
-        launch(maximise.list_levels, n_items, *args, on_card(first[:-1]), values, documents)
-        known = slice(0, first[-1])
-        items = np.repeat(np.arange(n_items), n_levels)
-        weights = self.scale * documents.copy_to_host()[known]
-        words = _levels(items, values.copy_to_host()[known], weights, n_items)
+        lists = empty((3, max(1, first[-1])), np.int32)
+        launch(maximise.list_levels, n_items, *args, on_card(first[:-1]), lists)
+        items, values, documents = lists.copy_to_host()[:, : first[-1]]
+        words = _levels(items, values, self.scale * documents, n_items)
         return DCMLDAStatistics(rest.mixtures, rest.lengths, rest.log_joint, words)
 
 
@@ -198,6 +197,13 @@ def update(method: Method, stats: Any, params: Any) -> Any:
     last = CardHyperparameters.of(params)
     beta, background = cuda_maximise.step_beta(stats, last.on_card, last.sums)
     alpha = cuda_maximise.learn_alpha(stats, last.alpha_on_card, last.sums)
+    result = CardHyperparameters(alpha, beta, background)
+    result.weights  # noqa: B018  # launched while the card is busy; the next sweep needs not wait for them
+    return result
+
+
+def begin(alpha: Array, beta: Any, background: Any) -> CardHyperparameters:
+    """`dcmlda.begin`."""
     return CardHyperparameters(alpha, beta, background)
 
 
@@ -210,7 +216,7 @@ def begin_statistics(chunk: CudaChunk, offset: int, topics: Any, n_topics: int) 
     launch(gibbs.count_words, len(tokens.codes), tokens.codes, topics, _FEW, tokens.level_first, words)
     large = np.flatnonzero(chunk.values > _FEW)
     if len(large):
-        begin = np.append(0, np.cumsum(chunk.values, dtype=np.int64))
+        begin = chunk.cell_first
         cells = np.stack([begin[large], begin[large + 1], chunk.indices[large]], axis=1).astype(np.int64)
         shape = len(large), rising.THREADS, 0, 4 * n_topics
         gibbs.count_large[shape](on_card(cells), topics, tokens.level_first, words)

@@ -14,7 +14,7 @@ import numpy as np
 from bursty.engines import Chunk, Levels, has_versions
 from bursty.families.priors import UrnPrior, solve_with_prior
 from bursty.families.solve import LengthUrn, solve_urns
-from bursty.families.sparse_urns import PairUrns
+from bursty.families.sparse_urns import ListedUrns, PairUrns
 from bursty.inference.mcem import Chains
 from bursty.inference.topics import lda
 from bursty.inference.topics.base import FLOOR, NO_LEVELS, STORED, TopicStatistics, learn_alpha, mixture_levels
@@ -92,7 +92,7 @@ class Method:
         result = self.update(stats, params)
         if self.prior is None or not self.learn:
             return result
-        solution = solve_with_prior(PairUrns(stats.words, result.n_topics), stats.sizes(), self.prior)
+        solution = solve_with_prior(ListedUrns(stats.words, result.n_topics), stats.sizes(), self.prior)
         scale = np.where(solution.s > 0, solution.s / result.totals, 1.0)
         return replace(result, beta=result.beta * scale)
 
@@ -134,10 +134,15 @@ def start(chains: Chains, alpha: Array, n_words: int) -> Hyperparameters:
     even = lda_sampler.Hyperparameters(alpha, np.full(n_words, _START_BETA))
     lda.Method().move(chains, even, _START_SWEEPS)
     stats = chains.sum(begin_statistics, n_topics=chains.n_topics)
-    begin = np.full((n_words, chains.n_topics), _START_BETA)
+    first = np.full((n_words, chains.n_topics), _START_BETA)
     documents = chains.documents
-    beta, background = documents.run_locally(learn_beta, stats, begin, exact=True)
-    return Hyperparameters(alpha, documents.fetch(beta), background)
+    return documents.run_locally(begin, alpha, *documents.run_locally(learn_beta, stats, first, exact=True))
+
+
+@has_versions
+def begin(alpha: Array, beta: Array, background: Array) -> Hyperparameters:
+    """Hyperparameters to start with; they stay where they were learned."""
+    return Hyperparameters(alpha, beta, background)
 
 
 @has_versions
@@ -155,12 +160,11 @@ def learn_beta(stats: DCMLDAStatistics, last: Array, *, exact: bool = False) -> 
     """
     urns, sizes = PairUrns(stats.words, last.shape[1]), stats.sizes()
     beta = solve_urns(urns, sizes, None if exact else last)
-    s = beta.sum(axis=0)
+    s = urns.sums(beta)
     lost = s == 0
     kept, share, background = urns.discounted(beta, LengthUrn(sizes)(np.where(lost, 1.0, s))[0])
-    beta[urns.words, urns.components] *= kept
     floor = np.maximum(share, FLOOR) * s / len(beta)
-    cost = np.arange(len(beta) + 1) * np.int64(len(s))
-    threads.run(gibbs_maximise.add_background, cost, floor, background, beta)
+    cost, pairs = np.arange(len(beta) + 1) * np.int64(len(s)), (urns.word_first, urns.components, kept)
+    threads.run(gibbs_maximise.add_background, cost, *pairs, floor, background, beta)
     beta[:, lost] = last[:, lost]
     return beta, background

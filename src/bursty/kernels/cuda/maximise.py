@@ -209,13 +209,13 @@ def count_levels(levels, level_first, shape, out):
 
 
 @cuda.jit(cache=True)
-def list_levels(levels, level_first, shape, first, values, documents):
-    """The levels of each pair that documents have, and the number of documents, from index ``first`` on."""
+def list_levels(levels, level_first, shape, first, lists):
+    """The levels of each pair that documents have, from column ``first`` on: pair, level, and number of documents."""
     pair = cuda.grid(1)
     if pair < first.size:
         word, k, place = pair // shape, pair % shape, first[pair]
         for level in range(level_first[word], level_first[word + 1]):
             if levels[level, k] > 0:
-                values[place] = level - level_first[word] + 1
-                documents[place] = levels[level, k]
+                lists[0, place], lists[1, place] = pair, level - level_first[word] + 1
+                lists[2, place] = levels[level, k]
                 place += 1
