@@ -3,7 +3,9 @@
     python -m benchmarks.cores --counts counts.npz --threads 1 4 8 16 --out results
 
 Topic models take the corpus as it is, mixtures several copies of it (``--copies``). The counts are a sparse matrix
-saved by SciPy, or the corpus of that name. Every number is a median; what is found goes to ``cores.json`` at once.
+saved by SciPy, or the corpus of that name. Every number is a median; what is found goes to ``cores.json`` at once. For
+the E step of mixtures, the bytes it must read and write are counted, and the table says what share that is of what
+a plain copy reaches on the same threads: above 100% if what it reads comes from the cache.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import scipy.sparse as sp
 from benchmarks.timing import table
 from bursty.engines import LocalEngine
 from bursty.families import get_family
+from bursty.families.priors import UrnPrior
 from bursty.inference import em
 from bursty.inference.starts import perturb
 from bursty.inference.topics import dcmlda
@@ -43,6 +46,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 4, 8, 16])
     parser.add_argument("--topics", type=int, nargs="+", default=[20, 100])
     parser.add_argument("--components", type=int, nargs="+", default=[20, 100])
+    parser.add_argument("--models", nargs="+", default=["topics", "mixtures"], choices=["topics", "mixtures"])
     parser.add_argument("--copies", type=int, default=6)
     parser.add_argument("--train", type=int, default=10, help="iterations before the clock starts")
     parser.add_argument("--rounds", type=int, default=5)
@@ -55,14 +59,39 @@ def main() -> None:
     counts = load(arguments.counts)
     keep(arguments, "documents, words, tokens", [*counts.shape, int(counts.sum())])
     measure(arguments, "copy", copies_of_memory())
+    seconds = RESULTS["copy: copy of 512 MiB, seconds"]
+    keep(arguments, "copy: GB/s", {n_threads: 2**30 / t / 1e9 for n_threads, t in seconds.items()})
+    for model in arguments.models:
+        (measure_topics if model == "topics" else measure_mixtures)(arguments, counts)
+
+
+def measure_topics(arguments: argparse.Namespace, counts: sp.csr_array) -> None:
+    """Both topic models, and a peer."""
     for n_topics in arguments.topics:
         for name, parts in topic_models(counts, n_topics, arguments.train):
             measure(arguments, f"{name}, K = {n_topics}", parts, int(counts.sum()))
         peer(arguments, counts, n_topics)
+
+
+def measure_mixtures(arguments: argparse.Namespace, counts: sp.csr_array) -> None:
+    """An iteration of EM of both families, with several copies of the counts."""
     many = sp.csr_array(sp.vstack([counts] * arguments.copies, format="csr"))
     for n_components in arguments.components:
         for family in ("edcm", "dcm"):
-            measure(arguments, f"mixture, {family}, K = {n_components}", mixture(many, family, n_components))
+            title, parts = f"mixture, {family}, K = {n_components}", mixture(many, family, n_components)
+            measure(arguments, title, parts, n_bytes={"E step": bytes_of_e_step(many, family, n_components)})
+
+
+def bytes_of_e_step(counts: sp.csr_array, family: str, n_components: int) -> int:
+    """The least that it reads and writes.
+
+    For each cell its index twice, a row of logarithms in single precision, and the label and weight of its document;
+    the table of documents x components, in double precision, once each way. The DCM has sums over repeated words
+    besides, with rows in double precision.
+    """
+    n_repeated = int(np.count_nonzero(counts.data > 1)) if family == "dcm" else 0
+    of_cells = counts.nnz * (20 + 4 * n_components) + n_repeated * (20 + 8 * n_components)
+    return of_cells + 16 * counts.shape[0] * n_components
 
 
 def load(source: str) -> sp.csr_array:
@@ -81,9 +110,18 @@ def keep(arguments: argparse.Namespace, name: str, value: Any) -> None:
     (arguments.out / "cores.json").write_text(json.dumps(RESULTS, indent=1, default=float))
 
 
-def measure(arguments: argparse.Namespace, title: str, parts: dict[str, Callable[[], Any]], tokens: int = 0) -> None:
-    """Seconds of each part on each number of threads; ``whole`` is also given as tokens per second."""
-    rows = []
+def measure(
+    arguments: argparse.Namespace,
+    title: str,
+    parts: dict[str, Callable[[], Any]],
+    tokens: int = 0,
+    n_bytes: dict[str, int] | None = None,
+) -> None:
+    """Seconds of each part on each number of threads; sweeps also as tokens per second.
+
+    Parts with a number of bytes also as the share of what a copy reaches.
+    """
+    rows, n_bytes = [], n_bytes or {}
     for name, part in parts.items():
         if time.perf_counter() > arguments.stop:
             print(f"{title}, {name}: no time left", flush=True)
@@ -94,6 +132,12 @@ def measure(arguments: argparse.Namespace, title: str, parts: dict[str, Callable
                 seconds.append(median(part, arguments.rounds))
         keep(arguments, f"{title}: {name}, seconds", dict(zip(arguments.threads, seconds, strict=True)))
         rows.append((name, *(1e3 * t for t in seconds), seconds[0] / seconds[-1]))
+        if name in n_bytes:
+            speeds = [n_bytes[name] / t / 1e9 for t in seconds]
+            shares = [100 * v / copied for v, copied in zip(speeds, RESULTS["copy: GB/s"].values(), strict=True)]
+            keep(arguments, f"{title}: {name}, GB/s and % of a copy", [speeds, shares])
+            rows.append((f"{name}, GB/s", *speeds, speeds[-1] / speeds[0]))
+            rows.append((f"{name}, % of a copy", *shares, shares[-1] / shares[0]))
         if tokens and "sweep" in name:
             rows.append((f"{name}, M tokens/s", *(tokens / t / 1e6 for t in seconds), seconds[0] / seconds[-1]))
     table(title, rows, ("ms", *(f"{n} threads" for n in arguments.threads), "times faster"))
@@ -110,10 +154,13 @@ def median(function: Callable[[], Any], rounds: int) -> float:
 
 
 def copies_of_memory() -> dict[str, Callable[[], Any]]:
-    """What the machine's memory allows: half a gigabyte, read and written."""
+    """What the machine's memory allows: half a gigabyte, read and written; and what threads cost that do nothing."""
     source = np.ones((8192, 8192))
-    target = np.empty_like(source)
-    return {"copy of 512 MiB": lambda: threads.apply(np.positive, source, out=target)}
+    target, cost = np.empty_like(source), threads.MIN_WORK * np.arange(65)
+    return {
+        "copy of 512 MiB": lambda: threads.apply(np.positive, source, out=target),
+        "64 ranges without work": lambda: threads.run(lambda start, stop: None, cost),
+    }
 
 
 def topic_models(counts: sp.csr_array, n_topics: int, n_train: int) -> Any:
@@ -142,6 +189,7 @@ def topic_models(counts: sp.csr_array, n_topics: int, n_train: int) -> Any:
             "levels of mixtures": lambda: mixture_levels(tokens.document_topics(state.topics, n_topics)),
             "levels of words": lambda: tokens.word_levels(state.topics, n_topics),
             "M step": lambda: method.update(stats, params),
+            "last M step, with its prior": lambda: replace(method, prior=UrnPrior()).conclude(stats, params),
             "iteration (5 of the former)": whole,
         },
     )

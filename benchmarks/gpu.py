@@ -8,7 +8,7 @@ writes what it finds to a file in the folder at once; ``gpu.json`` has all of it
 the card, its bandwidth), ``suite`` (the kernels against plain formulas, the sampler against a list of all states, and
 against the processor's sampler), ``sweeps`` (tokens per second for shapes of the kernel), ``iterations`` (an EM
 iteration and its parts), ``fit`` (``--counts``, a sparse matrix saved by SciPy, from counts to topics, beside
-tomotopy), ``mixtures`` (an iteration of EM with the same counts).
+tomotopy), ``streaming`` (a corpus in chunks against one chunk), ``mixtures`` (an iteration of EM with the counts).
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import argparse
 import dataclasses
 import importlib.util
 import json
-import os
 import subprocess
 import sys
 import time
@@ -44,6 +43,7 @@ def main() -> None:
     parser.add_argument("--topics", type=int, nargs="+", default=[20, 100, 500])
     parser.add_argument("--corpora", nargs="+", default=["news", "nips"], choices=["news", "nips", "counts"])
     parser.add_argument("--counts", type=Path, help="a corpus for the last part, and for --corpora counts")
+    parser.add_argument("--iterations", type=int, default=200, help="of the fit")
     parser.add_argument("--seconds", type=float, default=500.0, help="no new process is begun after that")
     parser.add_argument("--job", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -76,6 +76,7 @@ def run(arguments: argparse.Namespace, part: str, corpus: str, n_topics: int) ->
     name = "-".join(str(word) for word in ("job", part, corpus, n_topics) if word)
     command = [sys.executable, "-m", "benchmarks.gpu", "--job", name, "--parts", part, "--out", str(arguments.out)]
     command += ["--tokens", str(arguments.tokens), "--topics", str(n_topics)]
+    command += ["--iterations", str(arguments.iterations)]
     command += ["--corpora", corpus] if corpus else []
     command += ["--counts", str(arguments.counts)] if arguments.counts else []
     done = subprocess.run(command, check=False)
@@ -219,28 +220,33 @@ def iterations(arguments: argparse.Namespace) -> None:
 
 
 def fit(arguments: argparse.Namespace) -> None:
-    """From counts to topics: K = 100, 200 iterations, warm kernels."""
-    from bursty.models.dcmlda import DCMLDA
+    """From counts to topics: K = 100, 200 iterations, warm kernels; and tomotopy's sweeps beside them."""
+    from benchmarks import gpu_fit
 
     counts = sp.csr_array(sp.load_npz(arguments.counts).astype(np.int32))
-    n_tokens = int(counts.sum())
-    options = {"random_state": 0, "tol": 0, "n_components": 100, "engine": "cuda"}
-    DCMLDA(n_iter=2, burn_in=1, n_samples=1, **options).fit(counts)  # kernels
-    for n_iter in (20, 200):
-        began = time.perf_counter()
-        model = DCMLDA(n_iter=n_iter, **options).fit(counts)
-        seconds, trace = time.perf_counter() - began, model.trace_
-        result = {
-            "seconds": seconds,
-            "sweeps": int(trace["sweep"][-1]) + model.n_samples,
-            "M tokens/s, all of it": (trace["sweep"][-1] + model.n_samples) * n_tokens / seconds / 1e6,
-            "M tokens/s, median of iterations": float(np.median(trace["tokens_per_second"])) / 1e6,
-            "log_likelihood": float(trace["log_likelihood"][-1]),
-        }
-        keep(arguments, f"fit, K = 100, {n_iter} iterations", result)
-        print(n_iter, result, flush=True)
+    found = gpu_fit.fits(counts, 100, arguments.iterations, 3)
+    keep(arguments, f"fit, K = 100, {arguments.iterations} iterations", found)
+    print(json.dumps(found, indent=1), flush=True)
     if importlib.util.find_spec("tomotopy"):
-        keep(arguments, "tomotopy LDA, K = 100, M tokens/s", tomotopy_speed(counts, n_tokens))
+        speed = gpu_fit.tomotopy_speed(counts, 100)
+        keep(arguments, "tomotopy LDA, K = 100, M tokens/s", speed)
+        ratio = found["M tokens/s, all of it"] / speed
+        keep(arguments, "times tomotopy, all of the fit", ratio)
+        print(f"tomotopy {speed:.1f} M tokens/s; the whole fit is {ratio:.1f} times as fast", flush=True)
+
+
+def streaming(arguments: argparse.Namespace) -> None:
+    """Corpora in chunks: the same distribution, and a card that is too small for all of them."""
+    from benchmarks import gpu_fit
+
+    result = gpu_fit.same_distribution()
+    keep(arguments, "p of four statistics, eleven chunks against one", result)
+    print(result, flush=True)
+    if arguments.counts:
+        counts = sp.csr_array(sp.load_npz(arguments.counts).astype(np.int32))
+        result = gpu_fit.streaming(counts, 10)
+        keep(arguments, "ten copies in chunks, K = 20", result)
+        print(json.dumps(result), flush=True)
 
 
 def mixtures(arguments: argparse.Namespace) -> None:
@@ -289,6 +295,7 @@ PARTS = {
     "sweeps": sweeps,
     "iterations": iterations,
     "fit": fit,
+    "streaming": streaming,
     "mixtures": mixtures,
 }
 
@@ -412,20 +419,6 @@ def profile(chunk: Any, topics: Any, params: Any, n_topics: int) -> dict[str, fl
     for name, part in parts.items():
         found[name] = 1e3 * median(lambda part=part: (part(), cuda.synchronize()))
     return found
-
-
-def tomotopy_speed(counts: Any, n_tokens: int) -> float:
-    """Millions of tokens per second of its LDA with all cores, after 100 sweeps, K = 100."""
-    import tomotopy
-
-    model = tomotopy.LDAModel(k=100, seed=0)
-    for row in range(counts.shape[0]):
-        cells = slice(counts.indptr[row], counts.indptr[row + 1])
-        if cells.stop > cells.start:
-            model.add_doc([str(word) for word in np.repeat(counts.indices[cells], counts.data[cells])])
-    n_workers = os.cpu_count() or 1
-    model.train(100, workers=n_workers)
-    return n_tokens / median(lambda: model.train(10, workers=n_workers), 3) / 1e5
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ With hundreds of components, a word occurs in few of them. `PairUrns` stores onl
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,11 +39,17 @@ class PairUrns:
         self.values, weights = levels.values, levels.weights[:, 0]
         self.tails = np.empty(len(weights))
         threads.run(gibbs_maximise.tail_sums, self.first, self.first, weights, self.tails)
-        #: Weight of the documents that have the pair, and their tokens of it.
-        self.types = self.tails[heads]
-        self.tokens = np.add.reduceat(self.values * weights, heads) if len(heads) else self.types
+        #: Weight of the documents that have the pair.
+        self.types, self._weights = self.tails[heads], weights
         self.totals = self.by_component(self.types)
         self.set_first(self.types)
+
+    @cached_property
+    def tokens(self) -> Array:
+        """Tokens of the pair in these documents."""
+        if len(self.types) == 0:
+            return self.types
+        return np.asarray(np.add.reduceat(self.values * self._weights, self.first[:-1]))
 
     def by_component(self, values: Array) -> Array:
         """Sum over the pairs of each component, K."""
