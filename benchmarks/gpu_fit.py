@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy import stats as laws
 
+from bursty.engines import card
 from bursty.engines import cuda as engine
 from bursty.inference import mcem
 from bursty.inference.stream import Stream
@@ -108,6 +110,8 @@ def tomotopy_speed(counts: sp.csr_array, n_topics: int) -> float:
 @contextmanager
 def small_card(n_bytes: float) -> Iterator[list[Any]]:
     """As if the card had this much memory; yields the chunks that had to leave it, as often as they did."""
+    gc.collect()  # what earlier fits have left
+    card.free_unused()
     free, left, leave = engine.room(), [], engine.CudaChunk.leave_card
 
     def room() -> float:

@@ -278,7 +278,14 @@ class Chunk:
 
     def rising(self, weights: Array, more: float) -> Array:
         """Sum over the words of each document of log (a)(a + 1) ... (a + x - 1), with a in ``weights + more``."""
-        return self.levels(polya.log_rising_table(self.level_first, self.level_values, weights + more))
+        more_weights = threads.apply(np.add, weights, more)
+        return self.levels(polya.log_rising_table(self.level_first, self.level_values, more_weights))
+
+    @staticmethod
+    def add(out: Array, rows: Array) -> None:
+        """Add to the row of each document another one."""
+        cost = np.arange(len(out) + 1) * np.int64(out.shape[1])
+        threads.run(gather.add_tables, cost, out, rows, out)
 
     def lengths_of(self, table: Array) -> Array:
         """The row of the table for the length of each document."""

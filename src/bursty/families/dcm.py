@@ -98,7 +98,7 @@ class DCMFamily(UrnFamily[DCMStatistics, DCMParameters]):
     def log_prob(self, chunk: Chunk, params: DCMParameters) -> Array:
         """First occurrences as in the EDCM; repeats from an urn with one more copy of the word."""
         log_prob = chunk.words(params.log_table)
-        log_prob += chunk.without_first.rising(params.alpha, 1.0)
+        chunk.add(log_prob, chunk.without_first.rising(params.alpha, 1.0))
         self.add_length_term(chunk, params, log_prob)
         return log_prob
 

@@ -69,14 +69,10 @@ def _row_sums(starts: Array, values: Array) -> Array:
 
 
 class Rows:
-    """A table with a row for each document, on the card: the result of a sum, to which others can be added."""
+    """A table with a row for each document, on the card: the result of a sum."""
 
     def __init__(self, table: Any) -> None:
         self.table = table
-
-    def __iadd__(self, other: Rows) -> Rows:
-        launch(sums.add_tables, self.table.size, self.table, other.table, self.table)
-        return self
 
 
 @dataclass(frozen=True)
@@ -146,6 +142,11 @@ class CardChunk:
         table = empty((len(values), weights.shape[1]), np.float64)
         launch(gather.log_rising_table, table.size, words, values, self.parameters(weights), more, table)
         return Rows(self.pattern("levels").sum_rows(table))
+
+    @staticmethod
+    def add(out: Rows, rows: Rows) -> None:
+        """`Chunk.add`."""
+        launch(sums.add_tables, out.table.size, out.table, rows.table, out.table)
 
     def add_by_document(self, out: Rows, by_length: Array, constants: Array | None = None) -> None:
         """`Chunk.add_by_document`."""

@@ -141,13 +141,31 @@ def add_up_steps(first, values, alpha, out, start, stop):
 def log_rising_table(first: Array, values: Array, alpha: Array) -> Array:
     """Log rising factorials of every level and component: levels x K.
 
-    Two passes of kernels around the vectorised logarithm of NumPy, which is faster than a logarithm in the loop.
+    Two passes of kernels around the vectorised logarithm of NumPy, which is faster than a logarithm in the loop; block
+    by block, so that all three find a block in the cache.
     """
-    table = np.empty((len(values), alpha.shape[1]))
-    cost = first * np.int64(alpha.shape[1])
-    threads.run(rising_steps, cost, first, values, alpha, table)
-    threads.apply(np.log, table, out=table)
-    threads.run(add_up_steps, cost, first, values, alpha, table)
+    table, n_components = np.empty((len(values), alpha.shape[1])), np.int64(alpha.shape[1])
+    args = first, values, alpha, table
+    if len(first) == 2:  # one word has all levels: only the logarithm can be shared by threads
+        rising_steps(*args, 0, 1)
+        threads.apply(np.log, table, out=table)
+        add_up_steps(*args, 0, 1)
+        return table
+    # Blocks of words that do not depend on the number of threads: see `threads.apply`.
+    size = max(1, 4 * threads.BLOCK // max(1, alpha.shape[1]))
+    edges = np.unique(np.append(np.searchsorted(first, np.arange(0, len(values), size)), len(first) - 1))
+    edges[0] = 0
+
+    def blocks(start: int, stop: int) -> None:
+        with np.errstate(divide="ignore"):  # threads do not inherit this from the caller
+            for block in range(start, stop):
+                own = int(edges[block]), int(edges[block + 1])
+                rising_steps(*args, *own)
+                part = table[first[own[0]] : first[own[1]]]
+                np.log(part, out=part)
+                add_up_steps(*args, *own)
+
+    threads.run(blocks, first[edges] * n_components)
     return table
 
 
