@@ -193,17 +193,17 @@ def test_variates_that_matter(shape):
 
 def test_weights_and_where_a_number_falls_along_them():
     rng = np.random.default_rng(0)
-    for n in (1, 3, 4, 5, 8, 17):
-        sizes, row, present = rng.integers(1, 9, 20).astype(float), rng.random(30), rng.permutation(30)[:20]
-        weights = np.empty(20)
+    for n in (1, 3, 4, 5, 8, 17, 48, 49, 90):
+        sizes, row, present = rng.integers(1, 9, n).astype(float), rng.random(100), rng.permutation(100)[:n]
+        weights = np.empty(n)
         for weigh in both(gibbs_lda.weigh):
-            total = weigh(sizes, present.astype(np.int32), n, row, weights)
+            total = weigh(sizes, present.astype(np.uint32), np.uint64(n), np.append(0.5, row), np.uint64(1), weights)
             np.testing.assert_array_equal(weights[:n], (sizes * row[present])[:n])
             np.testing.assert_allclose(total, weights[:n].sum(), rtol=1e-14)
         for find in both(gibbs_lda.find):
             for left in total * rng.random(50):
-                assert find(weights, n, left) == np.searchsorted(np.cumsum(weights[:n]), left, "right")
-            assert find(weights, n, 2 * total) == n - 1
+                assert find(weights, np.uint64(n), left) == np.searchsorted(np.cumsum(weights[:n]), left, "right")
+            assert find(weights, np.uint64(n), 2 * total) == n - 1
 
 
 def both(kernel):

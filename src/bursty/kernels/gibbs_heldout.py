@@ -248,7 +248,7 @@ def lda(documents, shared, seed, n_particles, moves, out, start, stop):
     indptr, words, counts, first, keys = documents
     alpha, phi, smooth = shared
     n_topics, alpha_total = len(alpha), alpha.sum()
-    sizes, weights = np.empty(n_topics), np.empty(n_topics)
+    sizes, weights, flat = np.empty(n_topics), np.empty(n_topics), phi.reshape(phi.size)
     present, places = np.empty(n_topics, dtype=np.uint32), np.full(n_topics, -1, dtype=np.int32)
     for document in range(start, stop):
         begin, length = indptr[document], first[document + 1] - first[document]
@@ -265,15 +265,16 @@ def lda(documents, shared, seed, n_particles, moves, out, start, stop):
                     if i < n:
                         n_present = _leave(topics[i], sizes, present, places, n_present)
                     word = words[begin + cells[i]]
-                    drawn = weigh(sizes, present, n_present, phi[word], weights)
+                    base = np.uint64(word) * np.uint64(n_topics)
+                    drawn = weigh(sizes, present, np.uint64(n_present), flat, base, weights)
                     if i == n:
                         found[particle, n] = (drawn + smooth[word]) / (n + alpha_total)
                     left = (drawn + smooth[word]) * random.uniform(np.uint64(key), np.uint64(step), draw)
                     draw += 1
                     if left < drawn:
-                        topics[i] = present[find(weights, n_present, left)]
+                        topics[i] = present[find(weights, np.uint64(n_present), left)]
                     else:
-                        topics[i] = from_prior(left - drawn, alpha, phi[word])
+                        topics[i] = from_prior(left - drawn, alpha, flat, base)
                     n_present = _join(topics[i], sizes, present, places, n_present)
             for i in range(n_present):
                 places[present[i]] = -1

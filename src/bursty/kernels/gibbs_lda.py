@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bursty.kernels import random
-from bursty.kernels.compile import kernel
+from bursty.kernels.compile import inlined, kernel
 from bursty.kernels.polya import log_rising
 from bursty.kernels.prefetch import prefetch
 from bursty.kernels.variates import gammas_above, whole_gamma
@@ -26,7 +26,9 @@ from bursty.kernels.variates import gammas_above, whole_gamma
 Array = np.ndarray[Any, Any]
 
 # Rows of phi are prefetched this many cells ahead, by cache lines.
-_AHEAD, _LINE = 2, 16
+_AHEAD, _LINE = np.uint64(4), np.uint64(16)
+# With more weights than this left, four are passed at a time.
+_MANY = np.uint64(48)
 # Unsigned, so that compiled code need not check indices for a sign.
 _0, _1, _2, _3, _4 = (np.uint64(i) for i in range(5))
 
@@ -48,55 +50,61 @@ def sweep(documents, topics, shared, seed, sweep, start, stop):
     """
     indptr, words, counts, first, keys = documents
     alpha, phi, smooth = shared
-    n_topics = len(alpha)
+    n_topics = np.uint64(len(alpha))
     sizes, weights = np.empty(n_topics), np.empty(n_topics)
     present, places = np.empty(n_topics, dtype=np.uint32), np.full(n_topics, -1, dtype=np.int32)
+    # Rows of phi are addressed by their first element: arrays made of them would be counted, cell by cell.
     flat = phi.reshape(phi.size)
     for document in range(start, stop):
         key, step = random.stream(seed, sweep, keys[document])
-        token, n_present, last_cell = first[document], 0, indptr[document + 1] - 1
-        for i in range(token, first[document + 1]):
+        first_token, n_present = np.uint64(first[document]), _0
+        for i in range(first_token, np.uint64(first[document + 1])):
             k = topics[i]
             if places[k] < 0:
                 present[n_present], places[k], sizes[n_present] = k, n_present, 0.0
-                n_present += 1
-            sizes[places[k]] += 1.0
-        for cell in range(indptr[document], indptr[document + 1]):
-            ahead = np.int64(words[min(cell + _AHEAD, last_cell)])
+                n_present += _1
+            sizes[np.uint64(places[k])] += 1.0
+        token, end = first_token, np.uint64(indptr[document + 1])
+        for cell in range(np.uint64(indptr[document]), end):
+            ahead = np.uint64(words[min(cell + _AHEAD, end - _1)])
             prefetch(smooth, ahead)
-            for k in range(0, n_topics, _LINE):
+            for k in range(_0, n_topics, _LINE):
                 prefetch(flat, ahead * n_topics + k)
-            row = phi[words[cell]]
-            drawn = weigh(sizes, present, n_present, row, weights)
-            for _ in range(counts[cell]):
-                k = topics[token]
-                place = places[k]
-                sizes[place] -= 1.0
-                weights[place] -= row[k]
-                drawn -= row[k]
-                if sizes[place] == 0.0:
+            word, stop_token = np.uint64(words[cell]), token + np.uint64(counts[cell])
+            base, prior = word * n_topics, smooth[word]
+            drawn = weigh(sizes, present, n_present, flat, base, weights)
+            for own in range(token, stop_token):
+                k = np.uint64(topics[own])
+                place, p = np.uint64(places[k]), flat[base + k]
+                size = sizes[place] - 1.0
+                sizes[place] = size
+                weights[place] -= p
+                drawn -= p
+                if size == 0.0:
                     # The last one of the list takes its position.
-                    n_present -= 1
+                    n_present -= _1
                     last = present[n_present]
                     weights[place], sizes[place], present[place] = weights[n_present], sizes[n_present], last
                     places[last] = place
                     places[k] = -1
-                left = (max(drawn, 0.0) + smooth[words[cell]]) * random.uniform(
-                    np.uint64(key), np.uint64(step), token - first[document]
-                )
-                if left < drawn and n_present > 0:
-                    k = present[find(weights, n_present, left)]
+                u = random.uniform(np.uint64(key), np.uint64(step), own - first_token)
+                left = (max(drawn, 0.0) + prior) * u
+                if left < drawn and n_present > _0:
+                    place = find(weights, n_present, left)
+                    k = np.uint64(present[place])
                 else:
-                    k = from_prior(left - max(drawn, 0.0), alpha, row)
-                if places[k] < 0:
-                    present[n_present], places[k], sizes[n_present] = k, n_present, 0.0
-                    weights[n_present] = 0.0
-                    n_present += 1
-                sizes[places[k]] += 1.0
-                weights[places[k]] += row[k]
-                drawn += row[k]
-                topics[token] = k
-                token += 1
+                    k = from_prior(left - max(drawn, 0.0), alpha, flat, base)
+                    if places[k] < 0:
+                        present[n_present], places[k], sizes[n_present] = k, n_present, 0.0
+                        weights[n_present] = 0.0
+                        n_present += _1
+                    place = np.uint64(places[k])
+                p = flat[base + k]
+                sizes[place] += 1.0
+                weights[place] += p
+                drawn += p
+                topics[own] = k
+            token = stop_token
         for i in range(n_present):
             places[present[i]] = -1
 
@@ -111,50 +119,53 @@ def smooth_sums(phi, alpha, out, start, stop):
         out[word] = total
 
 
-@kernel
-def weigh(sizes, present, n_present, row, weights):
-    """``weights = sizes * row[present]`` and their sum; four sums side by side, which do not wait for each other."""
+@inlined
+def weigh(sizes, present, n_present, flat, base, weights):
+    """``weights = sizes * flat[base:][present]`` and their sum; four sums, which do not wait for each other."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    n = np.uint64(n_present)
-    whole = n // _4 * _4
+    whole = n_present // _4 * _4
     for i in range(_0, whole, _4):
-        weights[i] = sizes[i] * row[present[i]]
-        weights[i + _1] = sizes[i + _1] * row[present[i + _1]]
-        weights[i + _2] = sizes[i + _2] * row[present[i + _2]]
-        weights[i + _3] = sizes[i + _3] * row[present[i + _3]]
+        weights[i] = sizes[i] * flat[base + present[i]]
+        weights[i + _1] = sizes[i + _1] * flat[base + present[i + _1]]
+        weights[i + _2] = sizes[i + _2] * flat[base + present[i + _2]]
+        weights[i + _3] = sizes[i + _3] * flat[base + present[i + _3]]
         a += weights[i]
         b += weights[i + _1]
         c += weights[i + _2]
         d += weights[i + _3]
-    for i in range(whole, n):
-        weights[i] = sizes[i] * row[present[i]]
+    for i in range(whole, n_present):
+        weights[i] = sizes[i] * flat[base + present[i]]
         a += weights[i]
     return (a + b) + (c + d)
 
 
-@kernel
-def find(weights, n_weights, left):
-    """Position of ``left`` along the first weights: ``np.searchsorted(np.cumsum(weights[:n]), left, "right")``."""
-    place, n = _0, np.uint64(n_weights)
-    while place + _4 < n:
+@inlined
+def find(weights, n, left):
+    """Position of ``left`` along the first weights: ``np.searchsorted(np.cumsum(weights[:n]), left, "right")``.
+
+    Branches are faster here than counting comparisons: what follows proceeds with the predicted topic, which is mostly
+    the right one. While many are left, four at a time.
+    """
+    place = _0
+    while place + _MANY < n:
         four = (weights[place] + weights[place + _1]) + (weights[place + _2] + weights[place + _3])
         if left < four:
             break
         left -= four
         place += _4
-    left -= weights[place]
-    while left >= 0.0 and place + _1 < n:
+    bound = weights[place]
+    while left >= bound and place + _1 < n:
         place += _1
-        left -= weights[place]
+        bound += weights[place]
     return place
 
 
-@kernel
-def from_prior(left, alpha, row):
+@inlined
+def from_prior(left, alpha, flat, base):
     """The topic at ``left`` along the weights alpha_k phi_wk; never one of weight 0."""
-    chosen = 0
-    for k in range(len(alpha)):
-        weight = alpha[k] * row[k]
+    chosen = _0
+    for k in range(np.uint64(len(alpha))):
+        weight = alpha[k] * flat[base + k]
         if weight > 0.0:
             chosen = k
             left -= weight

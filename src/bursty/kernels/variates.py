@@ -93,8 +93,10 @@ def gammas_above(shape, n_items, least, key, step, draw, items, values):
     log_below = shape * math.log(least) - math.log(1.0 + shape / math.e)
     below, item = math.exp(log_below), -1
     while True:
-        jump = math.log(1.0 - uniform(np.uint64(key), np.uint64(step), draw)) / log_below
-        item += 1 + int(min(jump, n_items))
+        rest = 1.0 - uniform(np.uint64(key), np.uint64(step), draw)
+        item += 1
+        if rest <= below:
+            item += int(min(math.log(rest) / log_below, n_items))
         if item >= n_items:
             return n, draw + 1
         x = _candidate((1.0 - below) * uniform(np.uint64(key), np.uint64(step), draw + 1), shape)
