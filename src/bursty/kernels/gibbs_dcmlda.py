@@ -212,11 +212,17 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
             prefetch(background, words[min(cell + _AHEAD, last_cell)])
             begin, end = np.uint64(table_first[words[cell]]), np.uint64(table_first[words[cell] + 1])
             stop_token, q = token + np.uint64(counts[cell]), background[words[cell]]
+            # If a token has the topic of the one before it, which kept it, all terms are what they were for that one.
+            k, stays, above, drawn = _0, False, 0.0, 0.0
             if counts[cell] <= _FEW:
                 for own in range(token, stop_token):
-                    rest += recount(topics[own], -1.0, n_k, alpha, totals, floor, ratio)
-                    above = above_floor(ratio, table_topics, table_values, begin, end, weights, bounds)
-                    drawn = of_the_mates(own, token, stop_token, topics, ratio)
+                    old = np.uint64(topics[own])
+                    if not stays or old != k:
+                        if own > token:
+                            rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
+                        rest += recount(old, -1.0, n_k, alpha, totals, floor, ratio)
+                        above = above_floor(ratio, table_topics, table_values, begin, end, weights, bounds)
+                        drawn = of_the_mates(own, token, stop_token, topics, ratio)
                     u = random.uniform(np.uint64(key), np.uint64(step), own - first_token)
                     left = (above + drawn + rest * q) * u
                     if left < above:
@@ -225,13 +231,14 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
                         k = along_mates(left - above, own, token, stop_token, topics, ratio)
                     else:
                         k = along_floor((left - above - drawn) / q, ratio, floor)
-                    rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
+                    stays = k == old
                     topics[own] = k
+                rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
                 token = stop_token
                 continue
             while end > begin and table_values[end - _1] == 0.0:
                 end -= _1
-            n_outside, above = _0, 0.0
+            n_outside, home, stay = _0, np.int64(_NEITHER), 0.0
             for i in range(begin, end):
                 places[table_topics[i]] = i - begin
             for i in range(token, stop_token):
@@ -246,16 +253,30 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
                 above += weights[i - begin]
             for own in range(token, stop_token):
                 old = np.uint64(topics[own])
-                rest += recount(old, -1.0, n_k, alpha, totals, floor, ratio)
-                n_w[old] -= 1.0
-                home, stay, drawn = places[old], 0.0, 0.0
-                if home >= 0:
-                    stay = ratio[old] * (table_values[begin + np.uint64(home)] + n_w[old])
-                    above += stay - weights[home]
-                    # The previous topic is the likeliest: it comes first, and has no weight at its own position.
-                    weights[home] = 0.0
-                for i in range(n_outside):
-                    drawn += ratio[outside[i]] * n_w[outside[i]]
+                if not stays or old != k:
+                    if own > token:
+                        rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
+                        if home >= 0:
+                            weights[home] = stay
+                        n_w[k] += 1.0
+                        if places[k] >= 0:
+                            place = np.uint64(places[k])
+                            weight = ratio[k] * (table_values[begin + place] + n_w[k])
+                            above += weight - weights[place]
+                            weights[place] = weight
+                        elif places[k] == _NEITHER:
+                            places[k], outside[n_outside] = _OUTSIDE, k
+                            n_outside += _1
+                    rest += recount(old, -1.0, n_k, alpha, totals, floor, ratio)
+                    n_w[old] -= 1.0
+                    home, stay, drawn = places[old], 0.0, 0.0
+                    if home >= 0:
+                        stay = ratio[old] * (table_values[begin + np.uint64(home)] + n_w[old])
+                        above += stay - weights[home]
+                        # The previous topic is the likeliest: it comes first, and has no weight at its own position.
+                        weights[home] = 0.0
+                    for i in range(n_outside):
+                        drawn += ratio[outside[i]] * n_w[outside[i]]
                 u = random.uniform(np.uint64(key), np.uint64(step), own - first_token)
                 left = (above + drawn + rest * q) * u
                 if left < stay:
@@ -276,19 +297,10 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
                     k = outside[i]
                 else:
                     k = along_floor((left - above - drawn) / q, ratio, floor)
-                rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
-                if home >= 0:
-                    weights[home] = stay
-                n_w[k] += 1.0
-                if places[k] >= 0:
-                    place = np.uint64(places[k])
-                    weight = ratio[k] * (table_values[begin + place] + n_w[k])
-                    above += weight - weights[place]
-                    weights[place] = weight
-                elif places[k] == _NEITHER:
-                    places[k], outside[n_outside] = _OUTSIDE, k
-                    n_outside += _1
+                stays = k == old
                 topics[own] = k
+            rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
+            n_w[k], places[k] = 0.0, _NEITHER
             for i in range(begin, end):
                 n_w[table_topics[i]] = 0.0
                 places[table_topics[i]] = _NEITHER
