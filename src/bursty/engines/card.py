@@ -33,32 +33,35 @@ def launch(kernel: Any, n_items: int, *args: Any, stream: Any = 0) -> None:
 
 def empty(shape: Any, dtype: Any) -> Any:
     """An array on the GPU; its memory is used again once nothing refers to it (views of it do not count)."""
-    if SIMULATED:
-        return cuda.device_array(shape, dtype)
     dtype, shape = np.dtype(dtype), tuple(np.atleast_1d(shape).tolist())
     unused = _unused[int(np.prod(shape)) * dtype.itemsize]
-    if unused:
-        memory = unused.pop()
-        strides = tuple(dtype.itemsize * int(np.prod(shape[i + 1 :])) for i in range(len(shape)))
-        make: Any = cuda.cudadrv.devicearray.DeviceNDArray
-        array = make(shape, strides, dtype, gpu_data=memory)
-    else:
-        array = _allocate(shape, dtype)
-        memory = array.gpu_data
+    array, memory = _on_memory(unused.pop(), shape, dtype) if unused else _allocate(shape, dtype)
     weakref.finalize(array, unused.append, memory).atexit = False
     return array
 
 
-def _allocate(shape: tuple[int, ...], dtype: Any) -> Any:
-    """New memory, after freeing what is not in use if that is needed."""
+def _on_memory(memory: Any, shape: tuple[int, ...], dtype: Any) -> tuple[Any, Any]:
+    """An array on memory that is not in use, and that memory."""
+    arrays: Any = cuda.simulator.cudadrv.devicearray if SIMULATED else cuda.cudadrv.devicearray
+    if SIMULATED:
+        return arrays.FakeCUDAArray(memory.view(dtype).reshape(shape)), memory
+    strides = tuple(dtype.itemsize * int(np.prod(shape[i + 1 :])) for i in range(len(shape)))
+    return arrays.DeviceNDArray(shape, strides, dtype, gpu_data=memory), memory
+
+
+def _allocate(shape: tuple[int, ...], dtype: Any) -> tuple[Any, Any]:
+    """An array on new memory, after freeing what is not in use if that is needed, and that memory."""
+    if SIMULATED:  # as the memory of a GPU: not cleared
+        return _on_memory(np.full(int(np.prod(shape)) * dtype.itemsize, 255, dtype=np.uint8), shape, dtype)
     try:
-        return cuda.device_array(shape, dtype)
+        array = cuda.device_array(shape, dtype)
     except cuda.cudadrv.driver.CudaAPIError:
         free_unused()
-    try:
-        return cuda.device_array(shape, dtype)
-    except cuda.cudadrv.driver.CudaAPIError:
-        raise out_of_memory(int(np.prod(shape)) * np.dtype(dtype).itemsize, "a table needs") from None
+        try:
+            array = cuda.device_array(shape, dtype)
+        except cuda.cudadrv.driver.CudaAPIError:
+            raise out_of_memory(int(np.prod(shape)) * dtype.itemsize, "a table needs") from None
+    return array, array.gpu_data
 
 
 def free_unused() -> None:

@@ -159,7 +159,8 @@ class CardChunk:
         found, everyone = pattern.sum_rows(resp.table), pattern.sizes
         if resp.weights is not None:
             weights = self.once(resp.weights, 1.0, np.float64)
-            everyone = pattern.sum_rows(weights.reshape(len(weights), 1)).reshape(pattern.n_rows)
+            totals = pattern.sum_rows(weights.reshape(len(weights), 1))  # a view alone would not keep its memory
+            everyone = totals.reshape(pattern.n_rows)
         launch(gather.add_trace, found.size, resp.trace, everyone, found)
         return np.asarray(found.copy_to_host())
 

@@ -65,12 +65,14 @@ class CardHyperparameters:
     def weights(self) -> cuda_sweeps.Weights:
         """What a sweep takes."""
         n_topics, n_columns = self.on_card.shape[1], cuda_sweeps.n_columns(self.on_card.shape[1])
-        table, rows = empty((len(self.on_card), n_columns), np.float32), empty((2, n_columns), np.float32)
+        table = empty((len(self.on_card), n_columns), np.float32)
         launch(maximise.to_table, table.size, self.on_card, table)
-        launch(by_topic.to_rows, n_columns, self.alpha_on_card, self.sums, rows)
+        # Not two rows of one table: these would not keep its memory.
+        alpha, totals = empty((n_columns,), np.float32), empty((n_columns,), np.float32)
+        launch(by_topic.to_rows, n_columns, self.alpha_on_card, self.sums, alpha, totals)
         # In single precision, as the kernels have them.
-        can_cut = bool(np.all(np.less(*rows.copy_to_host())))
-        return cuda_sweeps.Weights(table, rows[0], rows[1], True, n_topics, can_cut)
+        can_cut = bool(np.all(alpha.copy_to_host() < totals.copy_to_host()))
+        return cuda_sweeps.Weights(table, alpha, totals, True, n_topics, can_cut)
 
 
 @dataclass(frozen=True)

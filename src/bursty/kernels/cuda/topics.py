@@ -243,12 +243,12 @@ def step_lambda(types, sums, s, slopes, s_min, s_max, state, lambdas, change, ty
 
 
 @cuda.jit(cache=True)
-def to_rows(alpha, s, rows):
+def to_rows(alpha, s, row_of_alpha, row_of_s):
     """alpha and s (1 x K) in single precision, padded with 0 and 1: one thread per column."""
     k = cuda.grid(1)
-    if k < rows.shape[1]:
-        rows[0, k] = float32(alpha[k]) if k < alpha.size else float32(0.0)
-        rows[1, k] = float32(s[0, k]) if k < alpha.size else float32(1.0)
+    if k < row_of_s.size:
+        row_of_alpha[k] = float32(alpha[k]) if k < alpha.size else float32(0.0)
+        row_of_s[k] = float32(s[0, k]) if k < alpha.size else float32(1.0)
 
 
 @cuda.jit(cache=True)
