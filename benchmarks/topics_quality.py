@@ -96,7 +96,7 @@ def _matrix(parts: dict[str, Any], name: str) -> Any:
 class Peer:
     """Topics of another package, as `document_completion` and the measures of topics see them."""
 
-    def __init__(self, alpha: Any, components: Any, converged: bool) -> None:
+    def __init__(self, alpha: Any, components: Any, converged: bool | None = None) -> None:
         self.components_, self.alpha_, self.converged_ = components, alpha, converged
         self._topics = sampler.Topics(alpha, np.ascontiguousarray(components.T))
 

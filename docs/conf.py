@@ -13,6 +13,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 os.environ.setdefault("MPLBACKEND", "agg")
 
 import benchmark_pages  # noqa: E402  # _ext is on the path from here on
+import scaling_page  # noqa: E402  # likewise
 import urns  # noqa: E402  # likewise
 from sphinx_gallery.sorting import ExplicitOrder  # noqa: E402  # after the backend of matplotlib is set
 
@@ -84,6 +85,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "download_all_examples": False,
     "min_reported_time": 1e9,
+    "capture_repr": ("_repr_html_",),
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
@@ -116,4 +118,5 @@ def setup(app):
     app.connect("autodoc-skip-member", skip_routing)
     app.connect("builder-inited", lambda app: urns.draw_all(HERE / "_static" / "urns"), priority=100)
     app.connect("builder-inited", lambda app: benchmark_pages.write_all(HERE), priority=100)
+    app.connect("builder-inited", lambda app: scaling_page.write(HERE), priority=100)
     app.connect("builder-inited", publish_report, priority=900)  # after the gallery has run

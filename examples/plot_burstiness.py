@@ -4,8 +4,9 @@ Words come in bursts
 
 How often does a word occur in a document? The dots are two centuries of State of the Union addresses. A word that
 occurs once is likely to occur again, so that large counts are far more common than independent draws would have them.
-A multinomial is right about common words and falls off a cliff for all others; the Dirichlet compound multinomial
-(DCM), with one parameter more, follows the data.
+A multinomial is right about common words and falls off a cliff for all others. The Dirichlet compound multinomial
+(DCM), with one parameter more, follows the data for average words; of rare words it expects more repetitions than
+there are, but the right kind of curve.
 """
 
 import matplotlib.pyplot as plt

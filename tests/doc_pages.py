@@ -26,7 +26,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
 def pages() -> list[Path]:
     """README and every page that is written by hand."""
     docs = [page for page in sorted((ROOT / "docs").rglob("*.md")) if not set(page.parts) & set(GENERATED)]
-    return [ROOT / "README.md", *(page for page in docs if page.name != "peers.md")]
+    return [ROOT / "README.md", *(page for page in docs if page.name not in ("peers.md", "scaling.md"))]
 
 
 @dataclass

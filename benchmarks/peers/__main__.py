@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.peers.harness import RESULTS, Case, memory, run, show, write
 
-MODULES = ("classification", "clustering", "topics", "families")
+MODULES = ("classification", "clustering", "topics", "families", "tables")
 
 
 def cases() -> dict[str, Case]:

@@ -14,6 +14,7 @@ from sklearn.preprocessing import normalize
 
 from benchmarks import clustering
 from benchmarks.peers.harness import Case, Column, Contender, clock, known
+from benchmarks.peers.topics import hdp
 from bursty import DPMFS, Mixture, metrics
 
 
@@ -52,6 +53,15 @@ def with_stepmix(X: Any, k: int, seed: int) -> Any:
     return model.fit(rows).predict(rows)
 
 
+def with_hdp(X: Any, k: int, seed: int) -> Any:
+    """tomotopy's HDP is a topic model: a document is in the cluster of its largest topic."""
+    model = hdp(X, seed)
+    labels = np.zeros(X.shape[0], dtype=np.intp)
+    rows = np.flatnonzero(np.diff(X.indptr))
+    labels[rows] = [int(np.argmax(document.get_topic_dist())) for document in model.docs]
+    return labels
+
+
 GIVEN: dict[str, tuple[Callable[[Any, int, int], Any], str]] = {
     "Mixture(k)": (lambda X, k, seed: Mixture(k, random_state=seed).fit(X).labels_, "bursty"),
     "KMeans, tf-idf": (
@@ -78,6 +88,7 @@ UNKNOWN: dict[str, tuple[Callable[[Any, int, int], Any], str]] = {
         ),
         "scikit-learn",
     ),
+    "tomotopy HDP, largest topic": (with_hdp, "tomotopy"),
 }
 COLUMNS = (
     Column("nmi", "NMI", "high"),

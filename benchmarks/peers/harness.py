@@ -6,6 +6,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -14,12 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from threadpoolctl import threadpool_limits
 
+import bursty
 from benchmarks.timing import table
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -53,11 +56,26 @@ class Contender:
         return self.package == "bursty"
 
     def version(self) -> str | None:
-        """Version of its package, or None where that is not installed."""
+        """Version of its package, or None where that is not installed; "R:name" is a package of R."""
+        if self.is_ours:
+            return bursty.__version__  # that of the checkout, which may be newer than what was installed
+        if self.package.startswith("R:"):
+            return r_version(self.package[2:])
         try:
             return importlib.metadata.version(self.package)
         except importlib.metadata.PackageNotFoundError:
             return None
+
+
+@cache
+def r_version(package: str) -> str | None:
+    """Version of a package of R, or None where R or the package is missing."""
+    if shutil.which("Rscript") is None:
+        return None
+    done = subprocess.run(
+        ["Rscript", "-e", f'cat(format(packageVersion("{package}")))'], capture_output=True, text=True
+    )
+    return done.stdout.strip() or None if done.returncode == 0 else None
 
 
 @dataclass(frozen=True)
@@ -124,7 +142,7 @@ def _run(case: Case, short: bool, rounds: int | None) -> dict[str, Any]:
         "rows": _rows(present, measured, case.columns),
         "missing": sorted(set(case.contenders) - set(present)),
         "versions": _versions(present),
-        "machine": f"{_processor()}, one thread, Python {platform.python_version()}",
+        "machine": f"{processor()}, one thread, Python {platform.python_version()}",
         "date": date.today().isoformat(),
         "command": f"python -m benchmarks.peers {case.name}"
         + (" --short" if short else "")
@@ -208,7 +226,7 @@ def _versions(present: Mapping[str, Contender]) -> dict[str, str]:
     return {who.package: version for who in present.values() if (version := who.version())}
 
 
-def _processor() -> str:
+def processor() -> str:
     """The name of the processor, as far as the system tells."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []

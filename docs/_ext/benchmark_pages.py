@@ -8,7 +8,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
-OURS, THEIRS = "#0072B2", "#999999"
+OURS, THEIRS = "#0072B2", "#777777"
 
 
 def write_all(docs: Path) -> None:
@@ -25,16 +25,21 @@ def write_all(docs: Path) -> None:
         parts.append(table(case))
         parts.append(f"{verdict(case)}\n\n{machine(case)}\n")
     text = "\n".join(parts) if cases else "\n".join([*parts, "No results are committed.\n"])
-    target = docs / "benchmarks" / "peers.md"
-    if not target.exists() or target.read_text(encoding="utf-8") != text:
-        target.write_text(text, encoding="utf-8")
+    write_if_new(docs / "benchmarks" / "peers.md", text)
+
+
+def write_if_new(path: Path, text: str) -> None:
+    """A page that has not changed is not built again."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
 
 
 INTRODUCTION = """
 This page is made from `benchmarks/results/peers-*.json`, which `make bench-full` writes. Every contender ran once per
 round, in turn, with one thread; times are processor seconds. Columns have medians over rounds, each with its own seed
-or split, and in brackets the range. Ratios are those of the times to the first row's, within each round. Bold is the
-best of a column.
+or split, and in brackets the range over rounds. Ratios are those of the times to the first row's, within each round.
+Bold is the best of a column, and blue dots are bursty. [Coming from another library](../migration.md) has the code of
+both side by side.
 """
 
 
@@ -50,7 +55,8 @@ def table(case: dict) -> str:
                 cells.append("")
                 continue
             text = f"{value['median']:.3g}"
-            if value["low"] != value["high"]:
+            # The ratio has the range of a time: it is free of what all contenders met in a round.
+            if value["low"] != value["high"] and not column.get("log"):
                 text += f" ({value['low']:.3g} to {value['high']:.3g})"
             cells.append(f"**{text}**" if row["name"] == best(case, column) else text)
         lines.append("| " + " | ".join(cells) + " |")
@@ -82,21 +88,24 @@ def machine(case: dict) -> str:
 
 
 def draw(case: dict, path: Path) -> None:
-    """Bars with ranges, one panel per column."""
+    """Dots with ranges, one panel per column, two panels abreast."""
     columns = [column for column in case["columns"] if column["better"] is not None][:4]
-    rows = case["rows"][::-1]
-    figure = Figure(figsize=(10, 0.8 + 0.34 * len(rows)), layout="constrained")
-    panels = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
-    for ax, column in zip(panels, columns, strict=True):
+    rows, n_lines = case["rows"][::-1], (len(columns) + 1) // 2
+    figure = Figure(figsize=(8, n_lines * (0.9 + 0.28 * len(rows))), layout="constrained")
+    panels = figure.subplots(n_lines, 2, sharey=True, squeeze=False).ravel()
+    for unused in panels[len(columns) :]:
+        unused.set_axis_off()
+    for ax, column in zip(panels, columns, strict=False):
         for i, row in enumerate(rows):
             if (value := row["values"].get(column["name"])) is None:
                 continue
             error = [[value["median"] - value["low"]], [value["high"] - value["median"]]]
-            colour = OURS if row["ours"] else THEIRS
-            ax.barh(i, value["median"], xerr=error, color=colour, error_kw={"linewidth": 1, "ecolor": "#333333"})
+            ax.errorbar(value["median"], i, xerr=error, fmt="o", color=OURS if row["ours"] else THEIRS)
         ax.set_yticks(range(len(rows)), [row["name"] for row in rows])
+        ax.set_ylim(-0.5, len(rows) - 0.5)
         better = "less is better" if column["better"] == "low" else "more is better"
-        ax.set_title(f"{column['title']}\n({better})", loc="left", fontsize=9)
+        ax.set_title(f"{column['title']} ({better})", loc="left", fontsize=10)
+        ax.grid(axis="y", color="#dddddd", linewidth=0.8)
         ax.spines[["top", "right"]].set_visible(False)
         if column.get("log"):
             ax.set_xscale("log")

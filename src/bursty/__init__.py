@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bursty.models.mixture import Mixture
     from bursty.persistence import load, save
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _SUBMODULES = ("corpus", "datasets", "engines", "families", "metrics", "plot", "report")
 _OBJECTS = {
