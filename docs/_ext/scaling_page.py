@@ -83,6 +83,8 @@ def _growth(curves: Mapping[str, Sequence[Curve]], axes: Sequence[str], folder: 
         ticks = [point["size"] for point in curves[axis][0]["points"]]
         ax.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks])
         ax.minorticks_off()
+    for unused in figure.axes[len(axes) :]:
+        unused.set_axis_off()
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     figure.savefig(folder / "scaling-growth.svg", metadata={"Date": None})
@@ -100,12 +102,12 @@ def _growth(curves: Mapping[str, Sequence[Curve]], axes: Sequence[str], folder: 
 
 
 def _steps(curves: Mapping[tuple[str, str], Curve]) -> str:
-    """What doubling the largest size would cost, from the last step of each curve."""
+    """The steepest last step of all curves."""
     steepest = max(curves.items(), key=lambda item: item[1]["last"])
     (work, axis), curve = steepest
     return (
-        f"Fixed costs matter less as sizes grow, so the last step of a curve is steeper than the whole: the steepest "
-        f"one here, that of *{work}* with {axis}, has an exponent of {curve['last']:.2f}.\n"
+        f"Fixed costs matter less as sizes grow, so that the last step of most curves is steeper than the whole. The "
+        f"steepest last step, that of *{work}* with {axis}, has an exponent of {curve['last']:.2f}.\n"
     )
 
 
