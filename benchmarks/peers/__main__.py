@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import logging
 import warnings
 from pathlib import Path
 
@@ -32,6 +33,7 @@ def main() -> None:
     if unknown := set(arguments.cases) - set(known):
         parser.error(f"no such case: {', '.join(sorted(unknown))}")
     warnings.simplefilter("ignore", ConvergenceWarning)
+    logging.disable(logging.INFO)  # lda and gensim tell all they do
     if arguments.memory:
         print(memory(known[arguments.cases[0]], arguments.memory, short=arguments.short))
         return

@@ -234,6 +234,11 @@ def processor() -> str:
     return names[0] if names else platform.machine()
 
 
+def number(value: float) -> str:
+    """Three digits, or all before the point."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
 def show(result: Mapping[str, Any]) -> None:
     """Print the table."""
     columns = result["columns"]
@@ -242,7 +247,7 @@ def show(result: Mapping[str, Any]) -> None:
         cells = [row["name"]]
         for column in columns:
             value = row["values"].get(column["name"])
-            cells.append("" if value is None else f"{value['median']:.3g} ({value['low']:.3g}-{value['high']:.3g})")
+            cells.append("" if value is None else "{} ({} to {})".format(*map(number, value.values())))
         rows.append(tuple(cells))
     title = f"{result['title']}: {result['data']}, {result['rounds']} rounds. {result['machine']}; {result['versions']}"
     table(title, rows, ("", *(column["title"] for column in columns)))

@@ -23,7 +23,8 @@ def write_all(docs: Path) -> None:
         parts.append(f"## {case['title']}\n\n{case['work']} Data: {case['data']}.\n")
         parts.append(f"![{case['title']}](generated/{name}.svg)\n")
         parts.append(table(case))
-        parts.append(f"{verdict(case)}\n\n{machine(case)}\n")
+        missing = f" Not installed, or too slow: {', '.join(case['missing'])}." if case["missing"] else ""
+        parts.append(f"{verdict(case)}{missing}\n\n{machine(case)}\n")
     text = "\n".join(parts) if cases else "\n".join([*parts, "No results are committed.\n"])
     write_if_new(docs / "benchmarks" / "peers.md", text)
 
@@ -54,13 +55,18 @@ def table(case: dict) -> str:
             if value is None:
                 cells.append("")
                 continue
-            text = f"{value['median']:.3g}"
+            text = number(value["median"])
             # The ratio has the range of a time: it is free of what all contenders met in a round.
             if value["low"] != value["high"] and not column.get("log"):
-                text += f" ({value['low']:.3g} to {value['high']:.3g})"
+                text += f" ({number(value['low'])} to {number(value['high'])})"
             cells.append(f"**{text}**" if row["name"] == best(case, column) else text)
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def number(value: float) -> str:
+    """Three digits, or all before the point."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def best(case: dict, column: dict) -> str | None:
