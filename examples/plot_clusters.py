@@ -26,4 +26,8 @@ for cluster, size in enumerate(model.sizes_):
           f"{given[3 * len(given) // 4]}")  # fmt: skip
 
 # %%
+# Which of them are alike? The tree merges the two clusters whose words differ least, again and again.
+ax = plot.hierarchy(model, n=2)
+
+# %%
 # .. seealso:: :doc:`/clustering`

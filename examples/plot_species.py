@@ -12,6 +12,7 @@ import numpy as np
 
 from bursty import Corpus, Mixture, metrics, plot, select_components
 from bursty.families import DCM
+from bursty.families.uncertainty import predictive_check
 
 rng = np.random.default_rng(0)
 habitats = rng.gamma(0.6, 1.0, size=(3, 40)) + 0.02
@@ -27,3 +28,9 @@ plot.likelihoods(selection, ax=left)
 plot.cluster_words(model, 0, ax=right)
 print(f"agreement with the habitats: NMI {metrics.normalized_mutual_information(truth, model.labels_):.2f}")
 print(f"s = {DCM().fit(samples).s_:.1f} for all samples together: strongly bursty")
+
+# %%
+# Does one DCM describe a habitat? If so, data drawn from the fitted one look like the samples: each statistic of the
+# samples lies among those of the draws.
+one = samples.select(truth == 1)
+ax = plot.predictive_check(predictive_check(DCM().fit(one), one, n_draws=199, random_state=0))

@@ -9,6 +9,8 @@ import re
 import pytest
 from matplotlib import pyplot
 
+from bursty import plot
+from doc_pages import ROOT
 from public_api import public_names, resolve
 
 #: Names that need no example: exceptions, results of generators, and a dictionary.
@@ -61,3 +63,9 @@ FORMULAS = [
 @pytest.mark.parametrize("name", FORMULAS)
 def test_formulas_are_shown(name):
     assert ".. math::" in resolve(name).__doc__
+
+
+def test_gallery_shows_every_plot():
+    shown = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("plot_*.py"))
+    drawn = set(plot.__all__) - {"reliability_bins"}  # the numbers behind a plot
+    assert not {name for name in drawn if f"plot.{name}(" not in shown}

@@ -11,6 +11,9 @@ from bursty.plot import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: Standard deviations up to which the axis is linear; data farther from the draws than that need a logarithm.
+LINEAR = 5.0
+
 
 def predictive_check(check: Any, *, ax: Axes | None = None) -> Axes:
     """Statistics of data drawn from a model, and of the data itself: one row each.
@@ -42,7 +45,7 @@ def predictive_check(check: Any, *, ax: Axes | None = None) -> Axes:
     """
     names = list(check.observed)
     ax = style.axes(ax, width=7.2, height=0.45 * len(names) + 1.4)
-    rng = np.random.default_rng(0)
+    rng, farthest = np.random.default_rng(0), 0.0
     for row, name in enumerate(names):
         drawn = np.asarray(check.drawn[name])
         scale = drawn.std() or 1.0
@@ -52,15 +55,17 @@ def predictive_check(check: Any, *, ax: Axes | None = None) -> Axes:
         places = (drawn - drawn.mean()) / scale
         ax.plot(places, heights, ".", color=style.COLOURS[0], alpha=0.4, label=names_of_marks[0])
         place = (check.observed[name] - drawn.mean()) / scale
+        farthest = max(farthest, abs(place))
         ax.plot([place], [row], "D", color=style.COLOURS[1], markersize=7, label=names_of_marks[1])
     ax.set_yticks(range(len(names)), [f"{name} (p = {check.p_values[name]:.2g})" for name in names])
-    ax.set_xscale("symlog", linthresh=5.0)
+    if farthest > LINEAR:
+        ax.set_xscale("symlog", linthresh=LINEAR)
+        ax.xaxis.set_major_formatter("{x:g}")
     ax.axvline(0.0, color="0.7", linewidth=0.8)
     ax.invert_yaxis()
-    ax.xaxis.set_major_formatter("{x:g}")
     ax.legend(
         loc="lower right",
-        bbox_to_anchor=(1.0, 1.0),
+        bbox_to_anchor=(1.0, 1.05),  # above the title, which may be as wide as the axes
         ncols=2,
         frameon=False,
         handletextpad=0.2,
