@@ -215,8 +215,11 @@ def main() -> None:
 
 def show(axis: str, curves: Sequence[Result]) -> None:
     """Print the table of an axis."""
-    rows = [(own["work"], *(point["median"] for point in own["points"]), own["exponent"]) for own in curves]
     sizes = [f"{point['size']:g}" for point in curves[0]["points"]]
+    rows = []
+    for own in curves:
+        seconds = [point["median"] for point in own["points"]]
+        rows.append((own["work"], *seconds, *[""] * (len(sizes) - len(seconds)), own["exponent"]))
     table(f"Seconds against {TITLES[axis]}", rows, ("", *sizes, "exponent"))
 
 

@@ -109,6 +109,12 @@ def test_every_kind_of_work_can_be_repeated(work):
     step()
 
 
+def test_table_of_scaling_has_gaps_where_a_size_was_too_large(capsys):
+    curves = [scaling.curve("K", name, range(1, n + 1), [[1.0]] * n, {}) for name, n in (("long", 3), ("short", 2))]
+    scaling.show("K", curves)
+    assert "1  1        0" in capsys.readouterr().out.splitlines()[-1]
+
+
 def test_page_of_scaling_is_drawn_from_what_was_measured(tmp_path, monkeypatch):
     fixed = {"documents": 8, "words": 5, "cells": 3, "K": 2}
     curves = [

@@ -66,3 +66,38 @@ def test_a_folder_that_others_can_write_to_is_not_trusted(tmp_path, monkeypatch)
     folder.rmdir()
     folder.symlink_to(tmp_path)
     assert module.private_folder() is None
+
+
+GROUPED = """
+from typing import NamedTuple
+import numpy as np
+from bursty.kernels.compile import kernel
+
+
+class {name}(NamedTuple):
+    numbers: np.ndarray
+
+
+@kernel
+def total(group):
+    return group.numbers.sum()
+
+
+print(total({name}(np.arange(4.0))))
+"""
+
+
+def test_a_cache_that_names_a_class_of_another_version_is_written_anew(tmp_path):
+    """An upgrade that moved a class ended the first call with an AttributeError."""
+    found = []
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), *sys.path])
+    for name in ("Before", "After!", "After!"):
+        # The same length and line: the cache of one version has the name of that of the other.
+        (tmp_path / "grouped.py").write_text(GROUPED.format(name=name.replace("!", "_")), encoding="utf-8")
+        command = [sys.executable, "-c", "import grouped"]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
+        assert done.returncode == 0, done.stderr
+        found.append(done.stdout.strip())
+    assert found == ["6.0"] * 3
+    assert len(list((tmp_path / "__pycache__").glob("grouped.total-*.nbi"))) == 1

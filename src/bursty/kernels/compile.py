@@ -52,11 +52,30 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     options |= {"nogil": True, "error_model": "numpy"}
     if _cache.there:
         try:
-            return numba.njit(cache=True, **options)(function)
+            return _tolerant(numba.njit(cache=True, **options)(function))
         except RuntimeError:  # "cannot cache function": no folder is writable
             _cache.move()
             return _compiled(function, **options)
     return numba.njit(**options)(function)
+
+
+def _tolerant(compiled: Any) -> Any:
+    """Take a cache that names classes which are gone for empty: another version of bursty wrote it.
+
+    Numba compares the age of the source after it has read the index, and reading imports these classes.
+    """
+    index = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if index is not None:
+        load = index._load_index
+
+        def load_index() -> Any:
+            try:
+                return load()
+            except (AttributeError, ImportError):
+                return {}
+
+        index._load_index = load_index
+    return compiled
 
 
 class _Cache:
