@@ -45,7 +45,8 @@ CORES_TEXT = """
 ## Sixteen cores
 
 `python -m benchmarks.cores` on another machine, which [Scale, measured](scale.md#sixteen-cores) names: 20 newsgroups,
-and for mixtures six copies of it. Here the exponent is that of the speed: 1 is perfect. That page also says what binds.
+and for mixtures six copies of it. Here the exponent is that of the speed: 1 is perfect. That page also says what binds,
+and how Dask workers compare with threads.
 """
 
 
