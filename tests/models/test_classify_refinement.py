@@ -9,16 +9,15 @@ from scipy.optimize import approx_fprime
 from sklearn.linear_model import LogisticRegression
 
 import bursty
-from bursty.engines import Chunk
 from bursty.models.classify import BayesClassifier, refinement
+from bursty.models.classify.logistic import minimise
 from bursty.models.classify.refinement import (
     EXPECTED_POWERS,
     INVERSE_STRENGTH,
     features,
-    fit_linear,
     fit_powers,
     fit_stray_share,
-    penalised_loss,
+    linear_problem,
     word_weights,
 )
 from simulated import classes
@@ -36,26 +35,60 @@ def fitted(documents):
     return BayesClassifier().fit(X[:60], y[:60])
 
 
-def test_linear_model_is_scikit_learns(documents):
+@pytest.mark.parametrize("by_documents", [False, True])
+def test_linear_model_is_scikit_learns(documents, by_documents):
     X, y = documents
     rows, weights = features(X, np.linspace(0.1, 2.0, X.shape[1])), np.arange(len(y)) % 3
-    solution = fit_linear(rows, y, weights.astype(float), 3, maxiter=2000, ftol=1e-15, gtol=1e-10)
+    problem = linear_problem(rows, y, weights.astype(float), 3, by_documents)
+    solution = problem.solution(minimise(problem, problem.zero(), 0.0, 2000))
     theirs = LogisticRegression(C=INVERSE_STRENGTH, tol=1e-10, max_iter=5000).fit(rows, y, sample_weight=weights)
     logits = rows @ solution[1:] + solution[0]
     proba = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(proba, theirs.predict_proba(rows), atol=1e-5)
 
 
-def test_gradient_of_the_loss(documents):
+def test_steps_in_words_and_in_documents_are_the_same(documents):
     X, y = documents
-    rows = features(X[:8, :5], np.ones(5))
-    solution, weights = np.random.default_rng(0).normal(size=(6, 3)), np.linspace(0.5, 2.0, 8)
+    rows = features(X, np.linspace(0.1, 2.0, X.shape[1]))
+    for n_steps in (1, 2, 5, 12):
+        problems = [linear_problem(rows, y, np.ones(len(y)), 3, by_documents) for by_documents in (False, True)]
+        words, documents_ = (p.solution(minimise(p, p.zero(), 0.0, n_steps)) for p in problems)
+        np.testing.assert_allclose(words, documents_, atol=1e-6)
 
-    def loss(x):
-        return penalised_loss(x.reshape(6, 3), Chunk(rows), y[:8], weights)[0]
 
-    slope = penalised_loss(solution, Chunk(rows), y[:8], weights)[1]
-    np.testing.assert_allclose(slope.ravel(), approx_fprime(solution.ravel(), loss, 1e-7), atol=1e-6)
+@pytest.mark.parametrize("by_documents", [False, True])
+def test_every_step_lowers_the_loss(documents, by_documents):
+    X, y = documents
+    rows = features(X, np.linspace(0.1, 2.0, X.shape[1]))
+    problem = linear_problem(rows, y, np.ones(len(y)), 3, by_documents)
+    values = []
+    for n_steps in range(6):
+        solution = problem.solution(minimise(problem, problem.zero(), 0.0, n_steps))
+        logits = rows @ solution[1:] + solution[0]
+        losses = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(len(y)), y]
+        values.append(losses.mean() + (solution[1:] ** 2).sum() / (2 * INVERSE_STRENGTH * len(y)))
+    assert values[0] == pytest.approx(np.log(3))
+    assert np.all(np.diff(values) < 0)
+
+
+@pytest.mark.parametrize("by_documents", [False, True])
+def test_gradient_of_the_loss(documents, by_documents):
+    X, y = documents
+    rows, weights = features(X[:8, :5], np.ones(5)), np.linspace(0.5, 2.0, 8)
+    problem = linear_problem(rows, y[:8], weights, 3, by_documents)
+    shape = problem.zero().shape
+    x = np.random.default_rng(0).normal(size=shape)
+
+    def loss(flat):
+        solution = problem.solution(flat.reshape(shape))
+        logits = rows @ solution[1:] + solution[0]
+        losses = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(8), y[:8]]
+        return weights @ losses / weights.sum() + (solution[1:] ** 2).sum() / (2 * INVERSE_STRENGTH * weights.sum())
+
+    at = problem.vector(x)
+    slope = problem.slope(at, problem.loss(problem.scores(at))[1])
+    # In documents, the derivative by A is that by B = X'A times X: what inner products are taken with.
+    np.testing.assert_allclose(slope.dual.ravel(), approx_fprime(x.ravel(), loss, 1e-7), atol=1e-6)
 
 
 def test_features_and_word_weights_by_hand():

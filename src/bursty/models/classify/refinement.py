@@ -46,19 +46,19 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
 from scipy.special import logsumexp
-from threadpoolctl import threadpool_limits
 
 from bursty.engines import Chunk
 from bursty.kernels import threads
 from bursty.models.classify.heldout import Sample
 from bursty.models.classify.labels import Targets
+from bursty.models.classify.logistic import Objective, log_loss, minimise
 from bursty.storage.schema import floats, number, storable
 
 Array = np.ndarray[Any, Any]
 
 #: C, the inverse strength of the penalty. The powers compensate for a C that is too large or too small.
 INVERSE_STRENGTH = 100.0
-#: Relative tolerance on the loss, and maximum number of steps.
+#: Gain of a step, in log loss per document, at which the fit ends, and maximum number of steps.
 TOLERANCE, MAX_STEPS = 1e-4, 100
 #: Prior values of the powers of urns and linear model, and how many documents they are worth.
 EXPECTED_POWERS, EXPECTED_WEIGHT = np.array([0.2, 1.5]), 30.0
@@ -184,19 +184,24 @@ def refine(
     if lacking or not 0 < len(used) * n_classes <= MOST_COEFFICIENTS:
         return None
     rows = sp.csr_array(features(documents.counts, weights)[:, used])
-    solutions: list[Array] = []
+    # Vectors of the search are combinations of words or of documents; the latter need two arrays each.
+    by_documents = 2 * rows.shape[0] < rows.shape[1]
+    start = np.zeros((1 + rows.shape[0 if by_documents else 1], n_classes))
     linear: list[Array] = []
     held_out: list[Array] = []
     for keys in folds:
         if sum(len(rows_of_fold) for rows_of_fold in held_out) >= ENOUGH_HELD_OUT:
             break
         mine = np.isin(documents.keys, keys)  # in the order of the stream, like the keys
-        solution = fit_linear(rows[~mine], codes[~mine], documents.weights[~mine], n_classes)
-        solutions.append(solution)
+        problem = linear_problem(rows[~mine], codes[~mine], documents.weights[~mine], n_classes, by_documents)
+        found = minimise(problem, problem.zero(), TOLERANCE, MAX_STEPS)
+        solution = problem.solution(found)
         linear.append(Chunk(rows[mine]).tokens(solution[1:]) + solution[0])
         held_out.append(np.flatnonzero(mine))
+        start[np.append(True, ~mine) if by_documents else slice(None)] += found
     # The solutions without a fold are close to the one for all documents.
-    best = fit_linear(rows, codes, documents.weights, n_classes, np.mean(solutions, axis=0))
+    problem = linear_problem(rows, codes, documents.weights, n_classes, by_documents)
+    best = problem.solution(minimise(problem, start / len(held_out), TOLERANCE, MAX_STEPS))
     order = np.concatenate(held_out)
     experts, truth, counted = (logits[: len(order)], np.concatenate(linear)), codes[order], documents.weights[order]
     powers = fit_powers(*experts, truth, counted)
@@ -206,36 +211,9 @@ def refine(
     return Refinement(weights, coefficients, best[0].copy(), powers, stray_share)
 
 
-def fit_linear(
-    rows: sp.csr_array, codes: Array, weights: Array, n_classes: int, start: Array | None = None, **options: Any
-) -> Array:
-    """Multinomial logistic regression: intercepts, then the coefficients of each word, in rows.
-
-    The sums are computed in threads and do not depend on their number, unlike those of a multi-threaded BLAS.
-    """
-    chunk, shape = Chunk(sp.csr_array(rows)), (rows.shape[1] + 1, n_classes)
-
-    def objective(x: Array) -> tuple[float, Array]:
-        value, slope = penalised_loss(x.reshape(shape), chunk, codes, weights)
-        return value, slope.ravel()
-
-    guess = np.zeros(shape) if start is None else start
-    given = {"maxiter": MAX_STEPS, "ftol": TOLERANCE, "gtol": 0.1 * TOLERANCE, "maxcor": 10} | options
-    with threadpool_limits(1, "blas"):
-        found = minimize(objective, guess.ravel(), jac=True, method="L-BFGS-B", options=given)
-    return found.x.reshape(shape)
-
-
-def penalised_loss(solution: Array, chunk: Chunk, codes: Array, weights: Array) -> tuple[float, Array]:
-    """What `fit_linear` minimises, per document, and its gradient."""
-    total, coefficients = weights.sum(), solution[1:]
-    value, error = _log_loss(chunk.tokens(coefficients) + solution[0], codes)
-    error *= (weights / total)[:, None]
-    slope = np.empty_like(solution)
-    slope[0] = error.sum(axis=0)
-    np.add(chunk.sum_tokens(error), coefficients / (INVERSE_STRENGTH * total), out=slope[1:])
-    penalty = np.vdot(coefficients, coefficients) / (2.0 * INVERSE_STRENGTH * total)
-    return float(weights @ value / total + penalty), slope
+def linear_problem(rows: sp.csr_array, codes: Array, weights: Array, n_classes: int, by_documents: bool) -> Objective:
+    """The multinomial logistic regression to fit."""
+    return Objective(Chunk(sp.csr_array(rows)), codes, weights, n_classes, INVERSE_STRENGTH, by_documents)
 
 
 def fit_powers(urns: Array, linear: Array, codes: Array, weights: Array) -> Array:
@@ -244,7 +222,7 @@ def fit_powers(urns: Array, linear: Array, codes: Array, weights: Array) -> Arra
     noise = RANDOM_DOCUMENTS / (weights.sum() + RANDOM_DOCUMENTS)
 
     def objective(powers: Array) -> tuple[float, Array]:
-        value, error = _log_loss(powers[0] * urns + powers[1] * linear, codes, noise)
+        value, error = log_loss(powers[0] * urns + powers[1] * linear, codes, noise)
         away = powers - EXPECTED_POWERS
         slope = np.array([weights @ (error * expert).sum(axis=1) for expert in experts]) + EXPECTED_WEIGHT * away
         return float(weights @ value + 0.5 * EXPECTED_WEIGHT * away @ away) / total, slope / total
@@ -260,19 +238,3 @@ def fit_stray_share(logits: Array, codes: Array, weights: Array) -> float:
         stray = share * chance / np.maximum((1.0 - share) * model + share * chance, 1e-300)
         share = (weights @ stray + STRAY_DOCUMENTS) / (weights.sum() + STRAY_DOCUMENTS)
     return float(share)
-
-
-def _log_loss(logits: Array, codes: Array, noise: float = 0.0) -> tuple[Array, Array]:
-    """Log loss of each document, and its gradient: probabilities minus the truth.
-
-    With noise, the class of a document is correct with probability 1 - noise, and otherwise random.
-    """
-    logits -= logits.max(axis=1, keepdims=True)
-    rows = np.arange(len(codes))
-    right = (1.0 - noise) * logits[rows, codes] + noise * logits.mean(axis=1)
-    proba = np.exp(logits, out=logits)
-    totals = proba.sum(axis=1)
-    proba /= totals[:, None]
-    proba[rows, codes] -= 1.0 - noise
-    proba -= noise / proba.shape[1]
-    return np.log(totals) - right, proba
