@@ -30,6 +30,18 @@ def test_products(rows, table, compiled):
     np.testing.assert_allclose(out, rows.astype(float) @ table, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("width", [1, 3, 4, 11])
+@pytest.mark.parametrize("compiled", [True, False])
+def test_products_with_one_column_have_the_same_bits(rows, table, width, compiled):
+    rows, column, out, same = np.ascontiguousarray(rows[:, :width]), table[:width, :1].copy(), *np.empty((2, 37))
+    kernel = points.multiply_by_column if compiled else plain(points.multiply_by_column)
+    kernel(rows, column[:, 0], out, 0, 37)
+    points.multiply_rows(rows, column, same[:, None], 0, 37)
+    np.testing.assert_array_equal(out, same)
+    np.testing.assert_array_equal(points.product(rows, column)[:, 0], same)
+    np.testing.assert_allclose(out, rows.astype(float) @ column[:, 0], rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("compiled", [True, False])
 def test_nearest(rows, table, compiled):
     labels, products = np.empty(37, dtype=np.int32), np.empty(37)

@@ -51,6 +51,20 @@ def multiply_rows(points, table, out, start, stop):
 
 
 @kernel
+def multiply_by_column(points, column, out, start, stop):
+    """`multiply_rows` for a table of one column, to the same bits, without a loop over columns in every step."""
+    n_whole = len(column) // 4 * 4
+    for row in range(start, stop):
+        point, total = points[row], 0.0
+        for i in range(0, n_whole, 4):
+            first = np.float64(point[i]) * column[i] + np.float64(point[i + 1]) * column[i + 1]
+            total += first + (np.float64(point[i + 2]) * column[i + 2] + np.float64(point[i + 3]) * column[i + 3])
+        for i in range(n_whole, len(column)):
+            total += np.float64(point[i]) * column[i]
+        out[row] = total
+
+
+@kernel
 def nearest_rows(points, centres, labels, products, start, stop):
     """``argmax`` and ``max`` of ``points @ centres`` over the columns, for these rows."""
     total = np.empty(centres.shape[1])
@@ -89,7 +103,10 @@ def product(points: Array, table: Array) -> Array:
     """``points @ table`` on several threads: the same bits for any number of them."""
     out = np.empty((len(points), table.shape[1]))
     cost = np.arange(len(points) + 1) * np.int64(table.size)
-    threads.run(multiply_rows, cost, points, np.ascontiguousarray(table), out)
+    if table.shape[1] == 1:
+        threads.run(multiply_by_column, cost, points, table[:, 0].astype(np.float64), out[:, 0])
+    else:
+        threads.run(multiply_rows, cost, points, np.ascontiguousarray(table), out)
     return out
 
 
