@@ -280,6 +280,11 @@ class Problem:
         """Weights of the documents as a column; None for each chunk if all are 1."""
         return self.documents.split(self.sample_weight)
 
+    @property
+    def maximises_likelihood(self) -> bool:
+        """Whether the run with the largest likelihood is the best one."""
+        return self.prior is None and not self.tempering
+
     def statistics(self, resp: Resp) -> Any:
         """Statistics of all documents under given responsibilities."""
         return self.documents.sum(self.family.summarize, self.documents.split(weighted(resp, self.sample_weight)))

@@ -15,7 +15,7 @@ from bursty.engines import Assignment, Chunk, Column, weighted
 from bursty.engines.dense import DenseChunk
 from bursty.families.base import Family, Statistics
 from bursty.inference import lsa, points
-from bursty.inference.em import FLOOR, Problem, State, updated
+from bursty.inference.em import FLOOR, Problem, State, responsibilities, updated
 from bursty.inference.spherical import hellinger_directions, spherical_kmeans, tfidf_directions
 
 Array = np.ndarray[Any, Any]
@@ -30,11 +30,13 @@ SPACE_RUNS = 30
 LEAST_RUNS = 5
 SPACE_WORK = 1e9
 SPACE_RANK = 50
-#: With several starts, each is the best of this number of short runs of EM, of this number of steps. On large corpora
-#: there are fewer (about this number of non-zeros times components in total).
-SHORT_RUNS = 20
+#: A start of maximum likelihood is the best of this number of short runs of EM, of this number of steps. On large
+#: corpora there are fewer (about this number of non-zeros times components in total).
+SHORT_RUNS = 40
 SHORT_STEPS = 10
 SHORT_WORK = 1e8
+#: Half of the short runs begin from the best so far, with this share of the documents in random components.
+SHAKEN = 0.1
 #: Responsibility of a document's own cluster at the start; all components share the rest.
 CONFIDENCE = 0.9
 
@@ -73,24 +75,36 @@ def in_own_space(problem: Problem, rng: np.random.Generator) -> State:
 
 
 def _in_space(problem: Problem, kind: str, rng: np.random.Generator) -> State:
-    """From the best of many runs of k-means.
+    """From the best of many runs of k-means; several starts, which must differ, from the best of short runs of EM."""
+    documents, n_components = problem.documents, problem.n_components
+    n_short = int(np.clip(SHORT_WORK / (documents.n_cells * n_components * SHORT_STEPS), 1, SHORT_RUNS))
+    if n_short > 1 and (problem.n_starts > 1 or problem.maximises_likelihood):
+        return _search(problem, kind, rng, n_short)
+    if problem.n_starts > 1:
+        return _from_one_run(problem, kind, rng)
+    width = documents.n_words if kind == "directions" else max(SPACE_RANK, n_components)
+    work = min(documents.n_documents, points.SAMPLE) * width * n_components
+    n_runs = int(np.clip(SPACE_WORK / work, LEAST_RUNS, SPACE_RUNS))
+    return _from_kmeans(problem, kind, rng, n_runs, points.MAX_ITER)
 
-    Several starts must differ: each is the best of a few single runs, half of which end after one step, as measured by
-    the likelihood after a short EM (Biernacki, Celeux and Govaert 2003).
+
+def _search(problem: Problem, kind: str, rng: np.random.Generator, n_short: int) -> State:
+    """The state of largest likelihood after short runs of EM (Biernacki, Celeux and Govaert 2003).
+
+    Documents with many counts are certain of their component at once, and EM ends near its start: so half of the runs
+    begin from single runs of k-means, and half from the best state with some of the documents moved.
     """
-    if problem.n_starts == 1:
-        documents, n_components = problem.documents, problem.n_components
-        width = documents.n_words if kind == "directions" else max(SPACE_RANK, n_components)
-        work = min(documents.n_documents, points.SAMPLE) * width * n_components
-        n_runs = int(np.clip(SPACE_WORK / work, LEAST_RUNS, SPACE_RUNS))
-        return _from_kmeans(problem, kind, rng, n_runs, points.MAX_ITER)
-    work = problem.documents.n_cells * problem.n_components * SHORT_STEPS
-    n_candidates = int(np.clip(SHORT_WORK / work, 1, SHORT_RUNS))
-    candidates = []
-    for _ in range(n_candidates):
-        start = _from_kmeans(problem, kind, rng, 1, points.MAX_ITER if rng.random() < 0.5 else 1)
-        candidates.append(_short_run(problem, start) if n_candidates > 1 else (0.0, start))
-    return max(candidates, key=lambda candidate: candidate[0])[1]
+    n_fresh = n_short - n_short // 2
+    runs = [_short_run(problem, _from_one_run(problem, kind, rng)) for _ in range(n_fresh)]
+    best = max(runs, key=lambda run: run[0])
+    for _ in range(n_short - n_fresh):
+        best = max(best, _short_run(problem, _shaken(problem, best[1], rng)), key=lambda run: run[0])
+    return best[1]
+
+
+def _from_one_run(problem: Problem, kind: str, rng: np.random.Generator) -> State:
+    """From one run of k-means, which in half of the cases ends after one step: runs that converge are much alike."""
+    return _from_kmeans(problem, kind, rng, 1, points.MAX_ITER if rng.random() < 0.5 else 1)
 
 
 def _from_kmeans(problem: Problem, kind: str, rng: np.random.Generator, n_runs: int, n_steps: int) -> State:
@@ -117,6 +131,16 @@ def _short_run(problem: Problem, state: State) -> tuple[float, State]:
         result = problem.step(state, 1.0, None)[1]
         state = problem.maximise(result.expectation, state.params)
     return result.expectation.log_evidence, state
+
+
+def _shaken(problem: Problem, state: State, rng: np.random.Generator) -> State:
+    """The M step for the responsibilities of a state, with some documents in random components instead."""
+    documents, n_components = problem.documents, problem.n_components
+    moved = rng.random(documents.n_documents) < SHAKEN
+    labels = np.where(moved, rng.integers(n_components, size=documents.n_documents), -1)
+    shared = {"family": problem.family, "state": state}
+    sums = documents.sum(_summarize_shaken, documents.split(labels), problem.weights, **shared)
+    return _begin(problem, sums.stats, sums.resp)
 
 
 def _softened(problem: Problem, labels: Column) -> State:
@@ -173,6 +197,14 @@ def _summarize_softened(
     chunk: Chunk, labels: Array, sample_weight: Array | None, family: Family[Any, Any], n_components: int
 ) -> _Softened:
     resp = weighted(soften(labels, n_components), sample_weight)
+    return _Softened(family.summarize(chunk, resp), resp.sum(axis=0))
+
+
+def _summarize_shaken(
+    chunk: Chunk, labels: Array, sample_weight: Array | None, family: Family[Any, Any], state: State
+) -> _Softened:
+    resp, _ = responsibilities(chunk, labels, family, state)
+    resp = weighted(resp, sample_weight)
     return _Softened(family.summarize(chunk, resp), resp.sum(axis=0))
 
 
