@@ -37,6 +37,9 @@ SHORT_STEPS = 10
 SHORT_WORK = 1e8
 #: Half of the short runs begin from the best so far, with this share of the documents in random components.
 SHAKEN = 0.1
+#: A component of fewer documents has a likelihood without meaning (one document has that of a multinomial of its own):
+#: states without such components come first.
+LEAST_DOCUMENTS = 3.0
 #: Responsibility of a document's own cluster at the start; all components share the rest.
 CONFIDENCE = 0.9
 
@@ -75,10 +78,11 @@ def in_own_space(problem: Problem, rng: np.random.Generator) -> State:
 
 
 def _in_space(problem: Problem, kind: str, rng: np.random.Generator) -> State:
-    """From the best of many runs of k-means; several starts, which must differ, from the best of short runs of EM."""
+    """From the best of many runs of k-means; from the best of short runs of EM if there are several starts, which must
+    differ, and in tables of counts with few columns."""
     documents, n_components = problem.documents, problem.n_components
     n_short = int(np.clip(SHORT_WORK / (documents.n_cells * n_components * SHORT_STEPS), 1, SHORT_RUNS))
-    if n_short > 1 and (problem.n_starts > 1 or problem.maximises_likelihood):
+    if n_short > 1 and (problem.n_starts > 1 or (kind == "hellinger" and problem.maximises_likelihood)):
         return _search(problem, kind, rng, n_short)
     if problem.n_starts > 1:
         return _from_one_run(problem, kind, rng)
@@ -125,12 +129,14 @@ def _unit_rows(chunk: Chunk) -> Array:
     return lsa.unit_rows(chunk.rows if isinstance(chunk, DenseChunk) else chunk.counts.toarray())
 
 
-def _short_run(problem: Problem, state: State) -> tuple[float, State]:
-    """Log-likelihood and state after a few steps of EM."""
+def _short_run(problem: Problem, state: State) -> tuple[tuple[bool, float], State]:
+    """State after a few steps of EM, and what it is compared by: whether all components have documents enough, then
+    the log-likelihood."""
     for _ in range(SHORT_STEPS):
         result = problem.step(state, 1.0, None)[1]
         state = problem.maximise(result.expectation, state.params)
-    return result.expectation.log_evidence, state
+    enough = float(result.expectation.resp.min()) >= LEAST_DOCUMENTS
+    return (enough, result.expectation.log_evidence), state
 
 
 def _shaken(problem: Problem, state: State, rng: np.random.Generator) -> State:
