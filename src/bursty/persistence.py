@@ -150,6 +150,11 @@ def save(model: Any, path: str | Path, *, corpus: Corpus | None = None, run: Map
 def load(path: str | Path) -> Any:
     """Load a model or Pipeline that `save` wrote: it predicts, and continues to learn, to the same bits.
 
+    Parameters
+    ----------
+    path : str or Path
+        The file, or a folder that the command line wrote (``--out``), which has the file ``model.bursty``.
+
     Raises
     ------
     ValueError
@@ -187,6 +192,11 @@ def read(path: str | Path) -> Saved:
     >>> persistence.read(path).corpus
     <Corpus 2 documents x 3 words, 8 tokens, words have no names>
     """
+    path = Path(path)
+    if path.is_dir():
+        if not (path / "model.bursty").is_file():
+            raise FileNotFoundError(f"{path} is a folder without model.bursty: give the file of a saved model")
+        path = path / "model.bursty"
     tree = read_tree(path, KIND, stored_classes())
     try:
         if tree.keys() not in (_KEYS, _KEYS | _LATER):

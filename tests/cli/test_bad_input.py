@@ -103,6 +103,16 @@ def test_a_wrong_column_of_new_documents(verb, bench):
     assert complains(bench(*verb.split(), "judge", "news.csv", "--text", "body"), "no column 'body'")
 
 
+def test_messages_about_input_name_options_and_not_parameters(bench):
+    (bench.folder / "pile").mkdir()
+    (bench.folder / "pile" / "a.txt").write_text("rain")
+    (bench.folder / "empty.csv").write_text("text\n...\n???\n")
+    (bench.folder / "odd.tsv").write_text("id\ttext\n1\ta\tb\n")
+    assert complains(bench("info", "pile", "--include", "*.md"), "no file of pile is left by --include and --exclude")
+    assert complains(bench("cluster", "empty.csv", "--k", "2"), "check --token-pattern and --stop-words")
+    assert complains(bench("info", "odd.tsv"), "Check the delimiter and the quotes (--delimiter)")
+
+
 def test_a_model_of_another_kind(bench):
     assert complains(bench("classify", "predict", "found", "mails"), "is a Mixture, a model of clusters", "classes")
     assert complains(bench("classify", "evaluate", "about", "mails"), "is a DCMLDA, a model of topics")

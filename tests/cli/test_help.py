@@ -27,6 +27,17 @@ def test_help_fits_and_ends_with_two_examples(verb, bench):
     assert "Usage: bursty" in lines[0]
 
 
+@pytest.mark.parametrize("verb", [*EXAMPLES, "papers list", "papers run"])
+def test_help_has_no_types_of_python(verb, bench):
+    assert not re.search(r"<[a-z][^>]*>", bench(*([] if verb == "bursty" else verb.split()), "--help").out)
+
+
+def test_verbs_are_in_the_order_of_use(bench):
+    verbs = ["demo", "import", "info", "cluster", "discover", "topics"]
+    verbs += ["classify", "compare", "infer", "evaluate", "report", "papers"]
+    assert [name for line in bench("--help").out.splitlines() for name in re.findall(r"^│ (\w+)  ", line)] == verbs
+
+
 def test_every_verb_of_the_help_has_examples(bench):
     text = bench("--help").out
     names = "import info cluster discover topics compare infer evaluate report demo classify papers"

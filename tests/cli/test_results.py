@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,8 @@ from bursty import persistence
 from bursty.cli.compare import verdict
 from bursty.cli.tables import Table, plain, print_table
 
+# The words that all texts of the bench have in common.
+COMMON = {"the", "of", "and", "said", "today", "people", "year", "new", "last", "time"}
 DOCUMENTED = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 
 
@@ -32,7 +36,7 @@ def test_cluster_gives_what_the_library_gives(bench):
     assert [int(row["cluster"]) for row in rows] == model.labels_.tolist()
     clusters = read_csv(bench.folder / "two" / "clusters.csv")
     assert [int(row["documents"]) for row in clusters] == model.sizes_.tolist()
-    assert [row["words"].split() for row in clusters] == model.top_words(10)
+    assert [row["words"].split() for row in clusters] == model.top_words(10, by="representative")
     kept = bursty.load(bench.folder / "two" / "model.bursty")
     assert np.array_equal(kept.components_, model.components_)
     assert kept.verbose == 0
@@ -231,8 +235,6 @@ def test_verdicts(perplexities, words):
 
 
 def test_tables_on_a_terminal_do_no_harm(capsys):
-    import sys
-
     table = Table(
         "t", {"word": ["\x1b[31mred", "[bold]x[/bold]", "y" * 10_000, "\u202eabc"], "n": [1, 2.5, np.nan, None]}
     )
@@ -243,6 +245,53 @@ def test_tables_on_a_terminal_do_no_harm(capsys):
     assert "[bold]x[/bold]" in shown
     assert len(shown) < 2_000
     assert plain({"a": np.float32(1.5), "b": [np.int8(3), np.inf]}) == {"a": 1.5, "b": [3, None]}
+
+
+@pytest.mark.parametrize("model", ["found", "about"])
+def test_words_that_all_groups_have_are_in_no_table(bench, model):
+    """The common words are a third of every text; no list of them was given."""
+    name = {"found": "clusters", "about": "topics"}[model]
+    words = [row["words"].split() for row in read_csv(bench.folder / model / f"{name}.csv")]
+    listed = [row["word"] for row in read_csv(bench.folder / model / "words.csv") if int(row["rank"]) <= 8]
+    assert not COMMON & ({word for row in words for word in row[:8]} | set(listed))
+    assert words == bursty.load(bench.folder / model).summary()["words"].tolist()
+
+
+def test_people_count_from_one_and_programs_from_zero(capsys):
+    shares = {"topic_0": [0.9, None], "topic_1": [0.1, None]}
+    table = Table("documents", {"id": ["a", "b"], "topic": [0, None]} | shares, groups="topic", wide=list(shares))
+    print_table(table, sys.stdout, terminal=True)
+    head, *rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.split()]
+    assert head == ["id", "number"]
+    assert rows[1:] == [["a", "1"], ["b", "-"]]
+    print_table(table, sys.stdout, terminal=False)
+    assert capsys.readouterr().out.splitlines()[:2] == ["id\ttopic\ttopic_0\ttopic_1", "a\t0\t0.9\t0.1"]
+    assert table.records()[0] == {"id": "a", "topic": 0, "topic_0": 0.9, "topic_1": 0.1}
+
+
+def test_agreement_with_labels_is_the_same_in_report_and_evaluation(bench):
+    rows = ["rain wind sea,wet", "loan bank price,dry"] * 6 + [
+        "rain wind sea,",
+        "...,dry",
+        "loan rain,wet",
+        "sea bank,dry",
+    ]
+    (bench.folder / "gaps.csv").write_text("text,label\n" + "\n".join(rows) + "\n")
+    assert bench("cluster", "gaps.csv", "--k", "2", "-o", "out", "--report").code == 0
+    facts = json.loads(bench("evaluate", "out", "--json").out)["facts"]
+    assert facts["documents_with_label"] == 14
+    page = (bench.folder / "out" / "report.html").read_text()
+    shown = re.search(r"agreement with labels \(NMI\)</dt><dd>([\d.]+)<", page)[1]
+    assert shown == f"{facts['normalized_mutual_information']:.2f}"
+
+
+def test_a_report_of_a_saved_model_may_leave_the_texts_out(bench):
+    texts = ["rain falls on the sea", "banks lend money at interest"] * 5
+    (bench.folder / "told.csv").write_text("text\n" + "\n".join(texts) + "\n")
+    assert bench("cluster", "told.csv", "--k", "2", "-o", "out").code == 0
+    for flags, there in (([], True), (["--no-texts"], False)):
+        assert bench("report", "out", "-o", "page.html", *flags).code == 0
+        assert ("banks lend money" in (bench.folder / "page.html").read_text()) is there
 
 
 def test_a_document_without_words_has_a_row_and_no_cluster(bench):

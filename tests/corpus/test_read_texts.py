@@ -12,9 +12,11 @@ import tarfile
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bursty.corpus import read_corpus
+from bursty.corpus.times import as_times
 
 FILES = {"ham/2.txt": "dinner at eight", "ham/1.txt": "eight eight", "spam/x/1.txt": "win win money", "spam/0": ""}
 
@@ -166,6 +168,16 @@ def test_tsv_takes_quotes_as_they_are_and_may_lack_a_header(tmp_path):
     corpus = read_corpus(path, columns=["id", "text"])
     assert as_dict(corpus) == {"d1": {"disk": 1}, "d2": {"quoted": 1}}
     assert read_corpus(path, columns=["id", "text"], id=False, max_documents=1).ids.tolist() == ["0"]
+
+
+def test_tsv_with_quotes_as_data_frames_write_it(tmp_path):
+    texts = ["rain\nand\tmore rain", 'a 5" disk', *(f"line {i}\nand more" for i in range(200))]
+    path = tmp_path / "frame.tsv"
+    pd.DataFrame({"id": range(len(texts)), "text": texts}).to_csv(path, sep="\t", index=False)
+    corpus = read_corpus(path)
+    assert len(corpus) == len(texts)
+    assert as_dict(corpus)["0"] == {"rain": 2, "and": 1, "more": 1}
+    assert read_corpus(tsv(tmp_path, '"id"\t"text"\n"1"\t"rain"\n')).ids.tolist() == ["1"]
 
 
 def test_a_row_of_the_wrong_length(tmp_path):
@@ -322,31 +334,32 @@ def test_a_column_that_names_a_time_is_kept_unasked(tmp_path):
     assert "note" not in corpus.metadata
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "expected"),
+    [
+        ("date", "17.05.2021", "2021-05-17"),
+        ("created", "5/17/2021", "2021-05-17"),
+        ("published", "May 17, 2021", "2021-05-17"),
+        ("timestamp", "1621240200", "2021-05-17T08:30:00"),
+        ("publicationYear", "2021", "2021"),
+    ],
+)
+def test_times_are_kept_and_recognised_however_they_are_written(tmp_path, column, value, expected):
+    path = tmp_path / "papers.csv"
+    path.write_text(f'text,views,{column}\nrain falls,7,"{value}"\nwind,8,\n')
+    corpus = read_corpus(path)
+    assert list(corpus.metadata) == [column]
+    assert [str(time) for time in as_times(corpus.metadata[column], epochs=True)] == [expected, "NaT"]
+
+
+def test_a_column_whose_name_only_contains_that_of_a_time_is_kept_if_it_has_times(tmp_path):
+    path = tmp_path / "papers.csv"
+    path.write_text("text,date_format\nrain falls,iso\nwind,iso\n")
+    assert read_corpus(path).metadata == {}
+
+
 def test_a_time_that_cannot_be_read_is_said(tmp_path):
     path = tmp_path / "papers.csv"
     path.write_text("text,date\nrain falls,once upon\nwind,a time\n")
     with pytest.warns(UserWarning, match="column 'date' looks like a time, but 'once upon' cannot be parsed"):
         read_corpus(path)
-
-
-def test_binary_files_of_a_folder_are_skipped_and_counted(tmp_path):
-    (tmp_path / "a.txt").write_text("rain falls")
-    (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(range(256)))
-    with pytest.warns(UserWarning, match=r"1 of 2 files of .* are not text and were skipped, such as photo.jpg"):
-        corpus = read_corpus(tmp_path)
-    assert corpus.ids.tolist() == ["a.txt"]
-    (tmp_path / "a.txt").unlink()
-    with pytest.raises(ValueError, match=r"no text files \(1 binary files were skipped\)"):
-        read_corpus(tmp_path)
-
-
-def test_patterns_choose_the_files(tmp_path):
-    for name in ("src/a.py", "src/b.js", "docs/c.md", "docs/d.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("rain")
-    assert read_corpus(tmp_path, include=["*.py", "*.md"], exclude=["docs/d*"]).ids.tolist() == [
-        "docs/c.md",
-        "src/a.py",
-    ]
-    with pytest.raises(ValueError, match="no text files"):
-        read_corpus(tmp_path, include=["*.rs"])

@@ -236,3 +236,12 @@ def test_loading_needs_no_training_code_and_imports_nothing_by_name(tmp_path):
     with pytest.raises(ValueError, match="'antigravity', which is unknown"):
         bursty.load(path)
     assert "antigravity" not in sys.modules
+
+
+def test_the_folder_of_the_command_line_is_loaded(tmp_path):
+    model = Mixture(2, random_state=0).fit([[3, 0], [4, 1], [0, 5], [1, 6]])
+    path = bursty.save(model, tmp_path / "model.bursty")
+    assert bursty.load(tmp_path).labels_.tolist() == model.labels_.tolist()
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match=r"is a folder without model\.bursty"):
+        bursty.load(tmp_path)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from bursty import DCMLDA, BayesClassifier, Corpus, Mixture, report
-from bursty.report.excerpts import MOST_CONTEXT, WIDTH, contexts, passage
+from bursty.report.excerpts import MOST_BEGINNINGS, MOST_CONTEXT, WIDTH, beginnings, contexts, passage, passages
 from bursty.report.source import Source
 
 SEA = "The sea is wide and the waves of the sea are high; waves break on the shore and the sailors see the sea. "
@@ -42,6 +44,59 @@ def test_without_the_words_the_beginning_is_shown(text):
     shown = joined(passage(text, {"whale": 1.0})).removesuffix(" …").removesuffix("…").strip()
     assert " ".join(text.split()).startswith(shown)
     assert len(shown) <= WIDTH
+
+
+def test_documents_with_a_common_part_do_not_all_show_it():
+    licence = "permission granted free charge person copy software permission granted " * 3
+    gap = {word: " ".join(f"{word}{i}" for i in range(100)) for word in ("whales", "oxen", "bees")}
+    texts = [f"{licence} {gap[word]} software about {word} and its {word}" for word in gap]
+    corpus = Corpus.from_texts([*texts, "nothing"], keep_texts=True)
+    source = Source.of(Mixture(2, random_state=0).fit(corpus), corpus)
+    found = [joined(parts) for parts in passages(source, np.arange(3), {"permission": 1.0, "software": 0.5})]
+    assert "permission granted" in found[0]
+    assert "its oxen" in found[1]
+    assert "its bees" in found[2]
+    alone = passages(source, np.array([0, 0]), {"permission": 1.0})
+    assert alone[0] == alone[1]  # there is no other
+
+
+def test_contexts_are_cut_between_words_and_from_all_documents():
+    texts = [f"early{i} words here" for i in range(50)] + [
+        "unbelievably long sentences surround the rare whale " * 5
+    ] * 3
+    corpus = Corpus.from_texts(texts, keep_texts=True)
+    source = Source.of(Mixture(2, random_state=0).fit(corpus), corpus)
+    lines = contexts(source)[int(np.flatnonzero(source.words[source.kept] == "whale")[0])]
+    assert len(lines) == 3
+    for before, _, after in lines:
+        assert set(" ".join((before, after)).split()) <= {*texts[-1].split(), "…"}
+        assert after.endswith(" …")
+
+
+def test_the_table_begins_documents_with_their_first_words(corpus):
+    source = Source.of(Mixture(2, random_state=0).fit(corpus), corpus)
+    shown = beginnings(source, np.array([0, 1]))
+    assert shown[0].startswith("The sea is wide and the waves")
+    assert shown[0].endswith(" …")
+    many = beginnings(source, np.zeros(20_000, dtype=int))
+    assert sum(map(len, many)) <= MOST_BEGINNINGS + 2 * len(many)
+    assert '"begins":["The sea' in report.render(source.model, corpus).replace(" :", ":")
+    assert '"begins":["The sea' not in report.render(source.model, corpus, texts=False)
+
+
+def test_common_words_do_not_lead_topics():
+    rng = np.random.default_rng(0)
+    own = [[f"{kind}{i}" for i in range(12)] for kind in ("sea", "land", "sky")]
+    often = ["the", "of", "and", "to", "in", "is"]
+    # Function words are a different part of each kind of text.
+    texts = [" ".join([*rng.choice(own[i % 3], 20), *rng.choice(often, 15 + 15 * (i % 3))]) for i in range(90)]
+    corpus = Corpus.from_texts(texts)
+    model = DCMLDA(3, n_iter=40, tol=0, random_state=0).fit(corpus)
+    page = report.render(model, corpus)
+    begin = float(re.search(r'id="relevance"[^>]*value="([\d.]+)"', page)[1])
+    top = model.top_words(3, by="relevance", weight=begin)
+    assert not set(often) & {word for row in top for word in row}
+    assert not set(often) & {word for row in model.summary()["words"] for word in row[:5]}
 
 
 def test_contexts_are_lines_around_a_word(corpus):

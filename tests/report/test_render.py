@@ -77,7 +77,7 @@ def test_cluster_page_says_what_was_found(pages, mixture, corpus):
     assert "3 clusters in 120 documents" in reader.text
     sizes = [int(size) for size in re.findall(r"Cluster \d: .*? (\d+) documents,", reader.text)]
     assert sizes == sorted(mixture.sizes_.tolist(), reverse=True)
-    for row in mixture.top_words(5):
+    for row in mixture.top_words(5, by="representative"):
         assert " ".join(row) in reader.text
     columns = {column["title"]: column for column in reader.data["documents"]["columns"]}
     assert list(columns) == ["Document", "Cluster", "Certainty", *RUNNER_UP, "Label", "Year", "Place", "Tokens"]

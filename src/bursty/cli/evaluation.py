@@ -28,7 +28,8 @@ def evaluate_clusters(labels: Any, corpus: Corpus, results: Results) -> None:
     from bursty.metrics import match_clusters, mutual_information, normalized_mutual_information
 
     numbers = np.asarray(corpus.labels)
-    known = numbers >= 0
+    # Documents without words are in no cluster.
+    known = (numbers >= 0) & (np.diff(corpus.counts.indptr) > 0)
     truth = np.asarray(corpus.label_names)[numbers[known]]
     found = np.asarray(labels)[known]
     match = match_clusters(truth, found)
@@ -102,4 +103,5 @@ def _pairs(name: str, sides: dict[str, Any]) -> Table:
         second: [pair[1] for pair in pairs],
         "documents": [counts[pair] for pair in pairs],
     }
-    return Table(name, columns, name.capitalize(), shown=bool(pairs))
+    groups = first if first == "cluster" else ""
+    return Table(name, columns, name.capitalize(), shown=bool(pairs), groups=groups)

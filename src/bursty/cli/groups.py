@@ -15,9 +15,24 @@ from typing import Any
 
 import typer
 
+#: The verbs in the order of use, which is that of the help.
+ORDER = (
+    "demo",
+    "import",
+    "info",
+    "cluster",
+    "discover",
+    "topics",
+    "classify",
+    "compare",
+    "infer",
+    "evaluate",
+    "report",
+)
 
-class _FlagsWithoutType:
-    """Mixin for help in which flags have no type: ``--json``, not ``--json <bool>``."""
+
+class _PlainTypes:
+    """Mixin for help without types of Python: ``--json`` and ``PATH``, not ``--json <bool>`` and ``PATH <path>``."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters of a command, including ``--help``."""
@@ -25,15 +40,22 @@ class _FlagsWithoutType:
         for parameter in params:
             if getattr(parameter, "is_flag", False) and parameter.metavar is None:
                 parameter.metavar = ""
+            if parameter.param_type_name == "argument":
+                parameter.display_type_rich = lambda ctx: None
         return params
 
 
-class Command(_FlagsWithoutType, typer.core.TyperCommand):
+class Command(_PlainTypes, typer.core.TyperCommand):
     """A verb."""
 
 
-class Group(_FlagsWithoutType, typer.core.TyperGroup):
+class Group(_PlainTypes, typer.core.TyperGroup):
     """A verb with subcommands."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The verbs in the order of use; typer would put those with subcommands last."""
+        names = list(super().list_commands(ctx))
+        return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
 
 def verb(function: Callable[..., None]) -> Callable[..., None]:

@@ -61,9 +61,9 @@ _reading, _words, _results = _of("Input"), _of("Words"), _of("Output")
 class Reading:
     """How documents are read: the options of `bursty.read_corpus`, by the same names."""
 
-    input_format: Annotated[str | None, _reading("--input-format", "Format of PATH; detected by default.", "NAME")] = (
-        None
-    )
+    input_format: Annotated[
+        str | None, _reading("--input-format", "Format of PATH, such as csv or lines; detected by default.", "NAME")
+    ] = None
     text: Annotated[list[str] | None, _reading("--text", "Column of the text; repeatable.", "COLUMN")] = None
     label: Annotated[str | None, _reading("--label", "Column of the class.", "COLUMN")] = None
     id: Annotated[str | None, _reading("--id", "Column of the document's name.", "COLUMN")] = None
@@ -95,10 +95,10 @@ class Reading:
         str | None, _words("--stop-words", "'english', or a file of words to leave out.", "WHICH")
     ] = None
     min_df: Annotated[
-        float | None, _words("--min-df", "Minimum number of documents (0.1: a tenth).", "N", parser=number)
+        float | None, _words("--min-df", "Keep words of at least N documents (0.1: a tenth).", "N", parser=number)
     ] = None
     max_df: Annotated[
-        float | None, _words("--max-df", "Maximum number of documents (0.5: half).", "N", parser=number)
+        float | None, _words("--max-df", "Keep words of at most N documents (0.5: half).", "N", parser=number)
     ] = None
     drop_most_common: Annotated[
         int | None, _words("--drop-most-common", "Leave out the N most common words.", "N", min=0)
@@ -194,10 +194,14 @@ def is_shards(path: Path) -> bool:
 
 
 def _in_options(message: str) -> str:
-    """A message of the library with parameters (``min_df=``) replaced by options (``--min-df``)."""
+    """A message of the library with parameters (``min_df=2``, ``min_df``) replaced by options (``--min-df 2``)."""
     flags = {field.name: field.name.replace("_", "-") for field in fields(Reading)} | {"format": "input-format"}
-    named = re.compile(rf"\b({'|'.join(flags)})=")
-    return " ".join(named.sub(lambda match: f"--{flags[match[1]]} ", message).split())
+    # Without "=", only what has an underscore cannot be a word of the message.
+    unmistakable = [name for name in flags if "_" in name]
+    named = re.compile(rf"\b(?:({'|'.join(flags)})=|({'|'.join(unmistakable)})\b)")
+    message = message.replace(", quoted=", "")  # quotes are detected, and have no option
+    message = named.sub(lambda match: f"--{flags[match[1] or match[2]]} ", message)
+    return re.sub(r" (?=[,.;:)])(?!\.\.\.)", "", " ".join(message.split()))
 
 
 def _stop_words(which: str) -> Any:

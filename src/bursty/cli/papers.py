@@ -58,16 +58,16 @@ def list_entries(
 
 @app.command("run", cls=Command, epilog="\n\n".join(("Examples:", *_EXAMPLES["run"])))
 def run_entries(
-    ids: Annotated[
-        list[str], typer.Argument(metavar="ID...", help="As listed; a paper's name runs all of its entries.")
-    ],
+    ids: Annotated[list[str], typer.Argument(metavar="ID", help="As listed; a paper's name runs all of its entries.")],
     runs: Annotated[
-        int | None, typer.Option(min=1, help="Number of runs per method; default: as in the paper.")
+        int | None, typer.Option(min=1, metavar="N", help="Number of runs per method; by default as in the paper.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Output directory; finished runs in it are reused.")] = Path("papers-out"),
-    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel runs.")] = 1,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Output directory; finished runs in it are reused.")
+    ] = Path("papers-out"),
+    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Number of parallel runs.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Reduced version, under a minute each.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the first run; increases by 1 per run.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the first run; increases by 1 per run.")] = 0,
 ) -> None:
     """Reproduce tables and figures, and compare them with the papers.
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _KINDS = {"labels_": "clusters", "class_count_": "classes", "doc_topic_": "topics"}
 _ANALYSIS = ("lowercase", "token_pattern", "stop_words", "ngram_range")
 _WORDS = 10
+# The ranking of words that is shown, and that names are made of.
+_RANKING = "representative"
+_COUNTED = "numbered from 1, in files from 0"
 
 
 def kind_of(model: Any) -> str:
@@ -98,7 +101,7 @@ def read_to_evaluate(saved: Saved, path: Path, reading: Reading) -> Corpus:
 
 def cluster_table(model: Any) -> Table:
     """One row per cluster."""
-    words = model.top_words(_WORDS)
+    words = model.top_words(_WORDS, by=_RANKING)
     columns: dict[str, Any] = {
         "cluster": range(len(words)),
         "name": model.names_,
@@ -106,7 +109,8 @@ def cluster_table(model: Any) -> Table:
         "weight": model.weights_,
         "confidence": model.confidence_,
     }
-    return Table("clusters", {**columns, "words": words}, "Clusters and their discriminative words")
+    title = f"Clusters and their most representative words ({_COUNTED})"
+    return Table("clusters", {**columns, "words": words}, title, groups="cluster")
 
 
 def topic_table(model: Any) -> Table:
@@ -115,19 +119,20 @@ def topic_table(model: Any) -> Table:
 
     share = model.doc_topic_.mean(axis=0)
     order = np.argsort(-share, kind="stable")
-    words = model.top_words(_WORDS)
+    words = model.top_words(_WORDS, by=_RANKING)
     names = model.names_
     columns: dict[str, Any] = {"topic": order, "name": [names[topic] for topic in order], "share": share[order]}
     if hasattr(model, "s_"):
         columns["s"] = model.s_[order]
-    return Table("topics", {**columns, "words": [words[topic] for topic in order]}, "Topics, most common first")
+    title = f"Topics by mean share of a document ({_COUNTED})"
+    return Table("topics", {**columns, "words": [words[topic] for topic in order]}, title, groups="topic", wide=("s",))
 
 
 def word_table(model: Any, kind: str, n: int = 50) -> Table:
     """Top words of each cluster or topic, with their scores."""
     import numpy as np
 
-    scores = model.word_scores()
+    scores = model.word_scores(_RANKING)
     best = np.argsort(-scores, axis=1, kind="stable")[:, :n]
     groups, ranks = np.nonzero(np.isfinite(np.take_along_axis(scores, best, axis=1)))
     words = best[groups, ranks]
@@ -159,7 +164,9 @@ def document_table(corpus: Corpus | ShardedCorpus, columns: dict[str, Any], *, s
     if corpus.labels is not None and corpus.label_names is not None:
         names = corpus.label_names
         named["label"] = [names[label] if label >= 0 else None for label in corpus.labels]
-    return Table("documents", named | columns, shown=shown)
+    groups = next((name for name in ("cluster", "topic") if name in columns), "")
+    wide = [name for name in columns if name.startswith(("topic_", "probability_"))]
+    return Table("documents", named | columns, shown=shown, groups=groups, wide=wide)
 
 
 def inferred_columns(model: Any, corpus: Any) -> dict[str, Any]:

@@ -175,13 +175,15 @@ class Results:
         }
 
 
-def write_report(path: Path, model: Any, corpus: Corpus | None, run: dict[str, Any] | None) -> None:
+def write_report(
+    path: Path, model: Any, corpus: Corpus | None, run: dict[str, Any] | None, *, texts: bool = True
+) -> None:
     """Write the report on a model; the libraries it needs are an optional extra."""
     try:
         from bursty import report
 
         told = {name: run[name] for name in _TOLD if name in run} if run else None
         with phase("writing the report"):
-            report.write(path, model, corpus=corpus, run=told)
+            report.write(path, model, corpus=corpus, run=told, texts=texts)
     except ImportError as error:
         raise ValueError(f"a report needs optional dependencies ({error}): pip install 'bursty[report]'") from error

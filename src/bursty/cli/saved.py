@@ -68,12 +68,13 @@ def evaluate(
 def report(
     model: ModelArgument,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Output file.")] = Path("report.html"),
+    no_texts: Annotated[bool, typer.Option("--no-texts", help="Leave out excerpts of the texts.")] = False,
 ) -> None:
     """Write a report on a saved model, one HTML file for any browser."""
     if out.is_dir():
         raise IsADirectoryError(f"--out must be a file, but {out} is a folder: give a name such as report.html")
     saved = load(model)
-    write_report(out, saved.model, saved.corpus, saved.run)
+    write_report(out, saved.model, saved.corpus, saved.run, texts=not no_texts)
     print(out)
 
 

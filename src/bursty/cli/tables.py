@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,6 +26,10 @@ class Table:
     title: str = ""
     #: Whether it is printed; if False it is only in files and JSON.
     shown: bool = True
+    #: Column of the numbers of clusters or topics, which a terminal shows from 1 as reports do, and programs from 0.
+    groups: str = ""
+    #: Columns that a terminal has no room for.
+    wide: Collection[str] = ()
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -123,6 +127,7 @@ def print_table(
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    table = _for_people(table)
     shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for name, values in table.columns.items():
         numeric = all(isinstance(plain(value), int | float | None) for value in values)
@@ -134,6 +139,17 @@ def print_table(
     if table.title:
         print(say(table.title), file=file)
     Console(file=file).print(shown)
+
+
+def _for_people(table: Table) -> Table:
+    """The table as a terminal shows it: groups numbered from 1, without wide columns."""
+    columns = {name: values for name, values in table.columns.items() if name not in table.wide}
+    if table.groups:
+        numbers = [None if value is None else value + 1 for value in columns[table.groups]]
+        columns = {
+            ("number" if name == table.groups else name): v for name, v in (columns | {table.groups: numbers}).items()
+        }
+    return replace(table, columns=columns)
 
 
 def _cell(value: Any, long: bool = False) -> str:

@@ -12,9 +12,16 @@ _CHUNK = 2**18
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
+# Bytes that texts do not have in any encoding of one byte or more per character, but for a rare slip.
+_CONTROL = bytes({*range(32)} - {*b"\t\n\v\f\r\b\x1a\x1b"})
+_SLIPS = 0.02
+
+
 def is_binary(head: bytes) -> bool:
-    """Whether the first bytes of a file are not text: they contain zeros without a byte-order mark."""
-    return b"\0" in head and not head.startswith(tuple(mark for mark, _ in _BOMS))
+    """Whether the first bytes of a file are not text: zeros or many control characters without a byte-order mark."""
+    if head.startswith(tuple(mark for mark, _ in _BOMS)):
+        return False
+    return b"\0" in head or len(head) - len(head.translate(None, _CONTROL)) > _SLIPS * len(head)
 
 
 def read_text(stream: BinaryIO, name: str, encoding: str | None = None, budget: Budget | None = None) -> str:

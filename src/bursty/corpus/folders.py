@@ -5,9 +5,10 @@
         spam/2024/002.txt       spam    spam/2024/002.txt
         ham/001.txt             ham     ham/001.txt
 
-If there are class folders, files beside them (such as a README) are not documents. Otherwise every file is a document
-without a label. Hidden files, and links that lead out of the folder, are skipped. Documents are sorted by id,
-whatever their order on disk or in the archive.
+If there are class folders, files beside them (such as a README) are not documents. If there are more files beside the
+folders than in them, or no folders, every file is a document without a label: the folders are not classes. Files that
+are not text do not count. Hidden files, and links that lead out of the folder, are skipped. Documents are sorted by
+id, whatever their order on disk or in the archive.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from bursty.corpus.labels import encode_labels
 from bursty.corpus.sources import hidden, member_names, open_binary, stays_inside, walk_archive
 from bursty.corpus.text import CountBuilder, TextOptions
 from bursty.storage.limits import Budget
+
+# A README and a licence beside the class folders are not worth a warning.
+_FEW_BESIDE = 2
 
 
 def read_folder(
@@ -55,16 +59,20 @@ def read_folder(
         Patterns of files to read and to skip, such as ``"*.txt"``, matched against names and relative paths.
     """
     names = _folder_names(path) if path.is_dir() else member_names(path)
+    n_files = len(names)
     names = [name for name in names if _wanted(name, _patterns(include), _patterns(exclude))]
+    if n_files and not names:
+        raise ValueError(f"no file of {path} is left by include= and exclude=, of {n_files:,}: check the patterns")
+    names, binary = _without_binary(path, names)
     page = next((name for name in names if text_options.reads_html(name)), None)
     if page is not None:
         check_installed(f"{path} has HTML files ({page}), and reading them", ", or skip them: exclude='*.htm*'")
     root = common_root(names)
-    has_classes = any("/" in name[len(root) :] for name in names)
+    beside = [name for name in names if "/" not in name[len(root) :]]
+    has_classes = len(beside) <= len(names) - len(beside) > 0
     budget = Budget(str(path), _size(path, names))
     builder = CountBuilder(text_options, budget=budget)
     ids: list[str] = []
-    binary: list[str] = []
     chosen = frozenset(names)
     for name, stream in _walk(path, names):
         short = name[len(root) :]
@@ -76,19 +84,27 @@ def read_folder(
         given = encoding
         if given is None and is_html(name):
             given = declared_encoding(stream.peek())  # type: ignore[attr-defined]  # these streams are buffered
-        text = read_text(stream, f"{path}:{name}" if path.is_file() else str(path / name), given, budget)
+        try:
+            text = read_text(stream, f"{path}:{name}" if path.is_file() else str(path / name), given, budget)
+        except ValueError as error:
+            if isinstance(error.__cause__, UnicodeDecodeError):
+                raise ValueError(f"{error}, or skip it: exclude={short!r}") from error
+            raise
         text = text_options.plain_text(text, name)
         builder.append(text if clean is None else clean(text))
         ids.append(short)
     if not ids:
-        skipped = f" ({len(binary)} binary files were skipped)" if binary else ""
+        skipped = f" ({_number(binary, 'binary file')} skipped)" if binary else ""
         raise ValueError(f"{path} has no text files{skipped}: give a folder of texts, with one folder per class")
     if binary:
-        warnings.warn(
-            f"{len(binary)} of {len(binary) + len(ids)} files of {path} are not text and were skipped, "
-            f"such as {binary[0]}",
-            UserWarning,
-            stacklevel=4,
+        _warn(f"{len(binary)} of {len(binary) + len(ids)} files of {path} are not text and were skipped", binary)
+    if has_classes and len(beside) > _FEW_BESIDE:
+        _warn(f"{path}: {len(beside)} files beside the class folders were skipped", beside)
+    elif not has_classes and len(beside) < len(names):
+        _warn(
+            f"{path}: most files are beside the folders, which are therefore not read as classes; "
+            f"{_number([*range(len(names) - len(beside))], 'file')} read from folders",
+            sorted(set(names).difference(beside)),
         )
     counts, vocabulary = builder.finish()
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
@@ -98,6 +114,25 @@ def read_folder(
         labels = {"labels": codes, "label_names": label_names}
     corpus = Corpus(counts, vocabulary, ids=ids, texts=builder.texts, info=text_options.as_info(), **labels)
     return corpus if np.all(np.diff(order) == 1) else corpus.select(order)
+
+
+def _without_binary(path: Path, names: list[str]) -> tuple[list[str], list[str]]:
+    """Names of text files and of others; archives can be read only once, and their files are told apart later."""
+    if path.is_file():
+        return names, []
+    texts: list[str] = []
+    binary: list[str] = []
+    for name, stream in _walk(path, names):
+        (binary if is_binary(stream.peek()) else texts).append(name)  # type: ignore[attr-defined]  # they are buffered
+    return texts, binary
+
+
+def _number(things: Sequence[Any], what: str) -> str:
+    return f"1 {what} was" if len(things) == 1 else f"{len(things):,} {what}s were"
+
+
+def _warn(text: str, names: Sequence[str]) -> None:
+    warnings.warn(f"{text}, such as {names[0]}", UserWarning, stacklevel=5)
 
 
 def _patterns(given: str | Sequence[str]) -> Sequence[str]:

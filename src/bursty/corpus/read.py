@@ -88,7 +88,7 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
         CSV, TSV: field delimiter. By default a tab for TSV; for CSV detected from the first line (comma, semicolon, tab
         or bar).
     quoted : bool
-        CSV, TSV: whether fields may be in double quotes. By default True for CSV and False for TSV.
+        CSV, TSV: whether fields may be in double quotes. By default True for CSV, and detected for TSV.
     encoding : str
         Encoding of texts, tables and lists of words. By default UTF-8, or that of the byte-order mark.
     clean : function from str to str

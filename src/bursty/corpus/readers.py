@@ -45,7 +45,7 @@ def _folder(source: Source, options: dict[str, Any]) -> Corpus:
     return read_folder(source.path, text_options(options), **options)
 
 
-def _delimited(delimiter: str | None, quoted: bool, comments: bool = False) -> Rows:
+def _delimited(delimiter: str | None, quoted: bool | None, comments: bool = False) -> Rows:
     def rows(source: Source, options: dict[str, Any]) -> tables.Records:
         return tables.csv_records(
             source,
@@ -84,7 +84,7 @@ def _table(rows: Rows) -> Callable[[Source, dict[str, Any]], Corpus]:
 
 def _wide(source: Source, options: dict[str, Any]) -> Corpus:
     tabs = source.filename.lower().endswith((".tsv", ".tab"))
-    rows = _delimited("\t" if tabs else None, not tabs, comments=True)(source, options)
+    rows = _delimited("\t" if tabs else None, None if tabs else True, comments=True)(source, options)
     return read_wide(rows, source.budget(), **{name: value for name, value in options.items() if name not in FILTERS})
 
 
@@ -168,7 +168,7 @@ _DELIMITED = _TABLE | {"columns", "delimiter", "quoted"}
 ROWS: dict[str, Rows] = {
     "lines": _lines,
     "csv": _delimited(None, True),
-    "tsv": _delimited("\t", False),
+    "tsv": _delimited("\t", None),
     "jsonl": _jsonl,
     "parquet": _parquet,
 }

@@ -20,7 +20,7 @@ from bursty.corpus.decoding import iter_lines, read_text
 from bursty.corpus.labels import encode_label_sets, encode_labels, strings
 from bursty.corpus.sources import Source
 from bursty.corpus.text import CountBuilder, TextOptions
-from bursty.corpus.times import as_times, looks_like_time
+from bursty.corpus.times import as_times, looks_like_time, may_be_time
 from bursty.storage.limits import PER_CHARACTER, Budget
 
 Record = Mapping[str, Any]
@@ -36,6 +36,8 @@ USUAL = {
 }
 _MAX_FIELD = 2**31 - 1
 _DELIMITERS = (",", ";", "\t", "|")
+# Number of lines in which quotes are looked for.
+_SNIFFED = 100
 
 
 def read_table(
@@ -69,7 +71,8 @@ def read_table(
         Columns of the class and of the name of each document. None takes a column with a default name if there is
         one; False takes none.
     metadata : sequence of str
-        More columns to keep. The first column with the name of a time (year, date, ...) is always kept.
+        More columns to keep. The first column with the name of a time (year, date, ...) is always kept, or, if there
+        is none, the first whose name contains one (publication_year) and that has times.
     label_separator : str, optional
         Separator of several classes in the label column.
     max_documents : int, optional
@@ -99,8 +102,10 @@ def read_table(
             values.append(record.get(column))
     if picked is None:
         raise ValueError(f"{name} has no rows")
-    for column in kept:
-        if column not in metadata:
+    for column in [column for column in kept if column not in metadata]:
+        if not looks_like_time(column) and as_times(tidy_column(kept[column]), epochs=True) is None:
+            del kept[column]
+        else:
             _warn_unreadable(name, column, kept[column])
     counts, vocabulary = builder.finish()
     return Corpus(
@@ -118,14 +123,14 @@ def csv_records(
     source: Source,
     encoding: str | None,
     delimiter: str | None,
-    quoted: bool,
+    quoted: bool | None,
     columns: Sequence[str] | None = None,
     comments: bool = False,
 ) -> Records:
     """Rows of a CSV or TSV file; the first line names the columns unless `columns` does.
 
-    Without a delimiter it is detected from the first line. With ``comments``, lines before the header that begin with
-    ``# `` are skipped.
+    Without a delimiter it is detected from the first line, and ``quoted=None`` is from the first hundred. With
+    ``comments``, lines before the header that begin with ``# `` are skipped.
     """
     with source.open() as stream:
         budget = source.budget()
@@ -135,6 +140,9 @@ def csv_records(
         if delimiter is None:
             first = next(lines, "")
             delimiter, lines = find_delimiter(first), chain([first], lines)
+        if quoted is None:
+            first_lines = list(islice(lines, _SNIFFED))
+            quoted, lines = uses_quotes(first_lines, delimiter), chain(first_lines, lines)
         rows = _quoted_rows(lines, budget, delimiter) if quoted else _plain_rows(lines, delimiter)
         header = list(columns) if columns is not None else None
         for number, row in rows:
@@ -146,9 +154,10 @@ def csv_records(
                     raise ValueError(f"{source.name} has two columns of the same name: {', '.join(header)}")
                 continue
             if len(row) != len(header):
+                n_fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
                 raise ValueError(
-                    f"{source.name}, line {number}: {len(row)} fields for {len(header)} columns "
-                    f"({', '.join(header)}). Check delimiter= and quoted="
+                    f"{source.name}, line {number}: {n_fields} for {len(header)} columns ({', '.join(header)}). "
+                    "Check the delimiter and the quotes (delimiter=, quoted=)"
                 )
             yield f"{source.name}, line {number}", dict(zip(header, row, strict=True))
 
@@ -163,6 +172,33 @@ def find_delimiter(head: str) -> str:
     """
     header = next((line for line in head.splitlines() if line.strip()), "")
     return max(_DELIMITERS, key=lambda mark: (_n_fields(header, mark), -_DELIMITERS.index(mark)))
+
+
+def uses_quotes(lines: Sequence[str], delimiter: str) -> bool:
+    """Whether the fields of a table that may or may not be quoted are: only then do its first rows fit the header.
+
+    Examples
+    --------
+    >>> uses_quotes(["id\\ttext", '1\\t"two', 'lines"'], "\\t")
+    True
+    >>> uses_quotes(["id\\ttext", '1\\t5" disk', '2\\t"unclosed'], "\\t")
+    False
+    """
+    if not lines or not any('"' in line for line in lines):
+        return False
+    header = lines[0].split(delimiter)
+    if all(len(field) > 1 and field[0] == field[-1] == '"' for field in header):
+        return True
+    if all(line.count(delimiter) == len(header) - 1 for line in lines if line):
+        return False
+    rows: list[int] = []
+    try:
+        rows.extend(len(row) for row in csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        # The last row may go on in lines that are not among these.
+        if "unexpected end" not in str(error):
+            return False
+    return len(rows) > 1 and all(n in (0, len(header)) for n in rows)
 
 
 def _n_fields(line: str, mark: str) -> int:
@@ -246,17 +282,18 @@ def _pick(
 
 
 def _with_times(record: Record, picked: tuple[list[str], str | None, str | None], metadata: Sequence[str]) -> list[str]:
-    """The columns to keep: those requested, and the first with the name of a time."""
+    """The columns to keep: those requested, and the first with the name of a time, or else with a name like one."""
     texts, label, id = picked
-    taken = {*texts, label, id, *metadata}
-    times = [column for column in record if column not in taken and looks_like_time(column)]
+    others = [column for column in record if column not in {*texts, label, id, *metadata}]
+    times = [column for column in others if looks_like_time(column)]
+    times += [column for column in others if may_be_time(column)]
     return [*metadata, *times[:1]]
 
 
 def _warn_unreadable(name: str, column: str, values: Sequence[Any]) -> None:
     """Warn if a column has the name of a time but cannot be parsed as one."""
     given = [value for value in values if value not in (None, "")]
-    if given and as_times(tidy_column(values)) is None:
+    if given and as_times(tidy_column(values), epochs=True) is None:
         warnings.warn(
             f"{name}: column {column!r} looks like a time, but {given[0]!r} cannot be parsed as one: "
             "use years (1999) or ISO dates (1999-12-31) to see trends",
@@ -332,4 +369,6 @@ def _quoted_rows(lines: Iterator[str], budget: Budget, delimiter: str) -> Iterat
             length = 0
             yield reader.line_num, row
     except csv.Error as error:
-        raise ValueError(f"{budget.name}, line {reader.line_num}: {error}. Check delimiter= and quoted=") from error
+        raise ValueError(
+            f"{budget.name}, line {reader.line_num}: {error}. Check the delimiter and the quotes (delimiter=, quoted=)"
+        ) from error

@@ -107,6 +107,10 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
             common, ``sqrt(p) - f * mean sqrt(p)``, so that function words do not lead. "representative": the words
             that names are made of (`bursty.models.naming`). "lift": the words most over-represented in it.
             "discriminative": ``p log(p / q)`` with q the mixture of all clusters.
+
+        See Also
+        --------
+        set_words : Names words that are only numbers, as in a Pipeline: ``pipeline[-1].set_words(pipeline[:-1])``.
         """
         check_is_fitted(self)
         scores = self.word_scores(by)
@@ -156,7 +160,8 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         check_is_fitted(self)
         examples = None if X is None else example_names(X, self.core_documents(X, n_examples))
         shares, more = self.sizes_ / max(1, int(self.sizes_.sum())), self._summary_columns()
-        return summary_frame(self._names_for(X), self.sizes_, shares, self.top_words(n_words), more, examples)
+        words = self.top_words(n_words, by="representative")
+        return summary_frame(self._names_for(X), self.sizes_, shares, words, more, examples)
 
     def _summary_columns(self) -> dict[str, Any]:
         """What `summary` has of each cluster besides size, share and words."""

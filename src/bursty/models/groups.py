@@ -172,10 +172,13 @@ class GroupReading:
         if not hasattr(self, "components_"):
             return ""
         weights = self._group_words()[1]
-        words = [", ".join(row) for row in self.top_words(6)]  # type: ignore[attr-defined]  # every model has it
+        words = [", ".join(row) for row in self.top_words(6, by="representative")]  # type: ignore[attr-defined]  # every model has it
         shares = [f"{share:.1%}" for share in weights / max(weights.sum(), 1e-300)]
         columns = {"number": range(1, len(words) + 1), "name": self.names_, "share": shares, "words": words}
-        return markup.table(columns)
+        table = markup.table(columns)
+        if getattr(self, "feature_names_in_", None) is None:
+            table += "<p>Words are numbers of columns: set_words(vectorizer) gives them names.</p>"
+        return table
 
     def _names_for(self, X: Any) -> list[str]:
         """Given names, and suggestions for the others."""

@@ -41,6 +41,7 @@ class TopicReading(GroupReading):
         See Also
         --------
         ranking : Says in words what a ranking is for this model.
+        set_words : Names words that are only numbers, as in a Pipeline: ``pipeline[-1].set_words(pipeline[:-1])``.
         """
         scores = self.word_scores(by, weight)
         names = self._vocabulary()
@@ -107,7 +108,7 @@ class TopicReading(GroupReading):
         mixtures = self.doc_topic_
         sizes = np.bincount(mixtures.argmax(axis=1), minlength=mixtures.shape[1])
         examples = None if X is None else example_names(X, self.core_documents(n_examples))
-        names, words = self._names_for(X), self.top_words(n_words)
+        names, words = self._names_for(X), self.top_words(n_words, by="representative")
         return summary_frame(names, sizes, mixtures.mean(axis=0), words, {}, examples)
 
     def core_documents(self, n: int = 5) -> list[Array]:
@@ -121,10 +122,12 @@ class TopicReading(GroupReading):
         Parameters
         ----------
         groups : array-like of shape (n_documents,)
-            A label or a time per document. Dates and timestamps (`datetime` objects, numpy or pandas times, ISO text)
-            are binned, and documents without one are left out; numbers and labels are groups as they stand.
+            A label or a time per document. Dates and timestamps (`datetime` objects, numpy or pandas times, text such
+            as ``2024-05-17`` or ``May 17, 2024``) are binned, and documents without one are left out; numbers and
+            labels are groups as they stand.
         unit : {"day", "month", "year", "decade"}, optional
-            Length of the periods of times; by default the shortest that gives at most 60 of them.
+            Length of the periods of times; by default the shortest that gives at most 60 of them. With a unit, large
+            numbers are times, too (seconds since 1970).
         return_error : bool, default False
             Also return the standard errors of the means.
 
@@ -140,7 +143,7 @@ class TopicReading(GroupReading):
         labels = np.asarray(groups)
         if labels.shape != (len(self.doc_topic_),):
             raise ValueError(f"groups has shape {labels.shape} for {len(self.doc_topic_)} documents: give one each")
-        times = as_times(labels) if unit is not None or labels.dtype.kind in "MOUS" else None
+        times = as_times(labels, epochs=unit is not None) if unit is not None or labels.dtype.kind in "MOUS" else None
         if times is not None:
             labels = bin_times(times, unit)[0]
         elif unit is not None:

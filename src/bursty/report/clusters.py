@@ -98,7 +98,7 @@ class Clusters:
         names = self.source.group_names
         if names is not None:
             return [f"{number}: {names[name]}" for number, name in zip(numbers, self.names, strict=True)]
-        if (scores := self.scores("contrast")) is None:
+        if (scores := self.scores("representative")) is None:
             return numbers
         words = [best_words(self.source, row, 3) for row in scores]
         return [f"{number}: {', '.join(row)}" for number, row in zip(numbers, words, strict=True)]
@@ -208,7 +208,7 @@ def _tiles(clusters: Clusters) -> list[tuple[str, str]]:
         tiles.append(("mean probability of the cluster", percent(float(np.nanmean(clusters.confidence)))))
     labels = _single_labels(clusters.source)
     if labels is not None:
-        members = np.flatnonzero(clusters.codes >= 0)
+        members = [d for d in np.flatnonzero(clusters.codes >= 0) if labels[d]]
         agreement = normalized_mutual_information([labels[d] for d in members], clusters.codes[members])
         tiles.append(("agreement with labels (NMI)", f"{agreement:.2f}"))
     if hasattr(model, "discriminative_"):
@@ -266,8 +266,7 @@ def _discriminative(source: Source) -> list[tuple[str, str]] | None:
 def _cards(clusters: Clusters) -> list[dict[str, Any]]:
     """One card per cluster."""
     source = clusters.source
-    told, common = clusters.scores("contrast"), clusters.scores("parameter")
-    typical = clusters.scores("representative")
+    typical, common = clusters.scores("representative"), _likely_words(clusters)
     central = _central(clusters)
     names = source.document_names(len(clusters.codes))
     cards = []
@@ -278,14 +277,23 @@ def _cards(clusters: Clusters) -> list[dict[str, Any]]:
                 "title": f"Cluster {clusters.titles[k]}",
                 "size": int(clusters.sizes[k]),
                 "share": percent(clusters.sizes[k] / clusters.sizes.sum()),
-                "distinguishing": None if told is None else best_words(source, told[k], WORDS),
-                "common": None if common is None else best_words(source, common[k], WORDS),
+                "distinguishing": None if typical is None else best_words(source, typical[k], WORDS),
+                "common": None if common is None else common[k],
                 "facts": _facts(clusters, k, rows),
                 "central": [] if typical is None or not central else _excerpts(clusters, names, central[k], typical[k]),
                 "labels": _labels_of(source, rows),
             }
         )
     return cards
+
+
+def _likely_words(clusters: Clusters) -> list[list[str]] | None:
+    """The most likely words of each cluster, unless most of them are the same everywhere and so say nothing."""
+    if (scores := clusters.scores("parameter")) is None:
+        return None
+    words = [best_words(clusters.source, row, WORDS) for row in scores]
+    shared = set(words[0]).intersection(*words[1:]) if len(words) > 1 else set()
+    return None if len(shared) > WORDS // 3 else words
 
 
 def _excerpts(clusters: Clusters, names: list[str], rows: Array, scores: Array) -> list[tuple[str, excerpts.Passage]]:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import randomized_svd
 
-from bursty.report import charts
+from bursty.report import charts, excerpts
 from bursty.report.charts import Chart
 from bursty.report.source import Source
 from bursty.report.text import numbers
@@ -128,7 +128,7 @@ def document_map(places: Array, groups: Array, titles: list[str], names: list[st
 def document_table(
     source: Source, names: list[str], columns: list[dict[str, Any]], codes: Array, certainty: Array | None
 ) -> dict[str, Any]:
-    """Columns of the table: name, predictions, labels and metadata, length and keywords.
+    """Columns of the table: name and first words, predictions, labels and metadata, length and keywords.
 
     Of more than `MOST_ROWS` documents, those of `rows_shown` have a row, by ``codes`` (the group of each) and
     ``certainty``.
@@ -139,9 +139,11 @@ def document_table(
         table.append({"title": "Tokens", "type": "number", "values": numbers(source.lengths)})
         keywords = source.keywords()
     if len(names) <= MOST_ROWS:
-        return {"columns": table, "keywords": keywords, "total": len(names)}
+        begins = excerpts.beginnings(source, np.arange(len(names)))
+        return {"columns": table, "begins": begins, "keywords": keywords, "total": len(names)}
     rows = rows_shown(codes, np.zeros(len(names)) if certainty is None else certainty)
     return {
+        "begins": excerpts.beginnings(source, rows),
         "columns": [{**column, "values": [column["values"][d] for d in rows]} for column in table],
         "keywords": None if keywords is None else [keywords[d] for d in rows],
         "total": len(names),

@@ -20,14 +20,21 @@ Array = np.ndarray[Any, Any]
 #: A passage: pieces of text, each with its role: "" for plain text, "for" and "against" for evidence.
 Passage = list[tuple[str, str]]
 
+#: A word of a text: where it starts and ends, and its weight.
+Token = tuple[int, int, float]
+
 WIDTH = 280
 #: Number of words of a group by which passages are chosen.
 WORDS = 60
+#: Passages are the same if they share this part of their words; so many others of the document are tried.
+_SAME, _TRIES = 0.6, 5
 #: Number of characters of a text that are searched.
 _MOST_TEXT = 100_000
 #: Words in context: number of words, lines per word, characters on each side, texts searched, total characters.
 _CONTEXT_WORDS, _CONTEXT_LINES, _CONTEXT_SIDE, _CONTEXT_TEXTS = 3000, 3, 45, 2000
-MOST_CONTEXT = 400_000
+MOST_CONTEXT = 500_000
+#: Beginnings of documents: characters of each, and of all together.
+BEGINNING, MOST_BEGINNINGS = 90, 600_000
 _TOKEN = re.compile(r"\w+")
 
 
@@ -36,7 +43,9 @@ def has_texts(source: Source) -> bool:
     return source.corpus is not None and source.corpus.texts is not None
 
 
-def passage(text: str, weights: Mapping[str, float], width: int = WIDTH) -> Passage:
+def passage(
+    text: str, weights: Mapping[str, float], width: int = WIDTH, shown: list[set[str]] | None = None
+) -> Passage:
     """The part of a text with the highest density of weighted words, which are marked.
 
     Parameters
@@ -46,15 +55,15 @@ def passage(text: str, weights: Mapping[str, float], width: int = WIDTH) -> Pass
         Words in lower case or unchanged; a negative weight is evidence against.
     width : int
         Approximate length in characters.
+    shown : list of set of str, optional
+        The words of passages of other documents, to which this one is added. Documents that share a part, such as a
+        licence or a list of options, do not all show it: another of their passages is taken if there is one.
     """
     text = " ".join(text[:_MOST_TEXT].split())
     tokens = [(match.start(), match.end(), _weight(match[0], weights)) for match in _TOKEN.finditer(text)]
-    start, end = _densest(tokens, width)
-    start, end = (0, min(len(text), width)) if end == 0 else (start, min(len(text), max(end, start + width)))
-    if start > 0:
-        start = max(text.rfind(" ", 0, start) + 1, start - 20)
-    if end < len(text):
-        end = max(text.rfind(" ", start, end), start + 1)
+    start, end = _around(text, tokens, _densest(tokens, width), width)
+    if shown is not None:
+        start, end = _unlike(text, tokens, (start, end), width, shown)
     parts: Passage = [("… ", "")] if start > 0 else []
     at = start
     for first, last, weight in tokens:
@@ -81,7 +90,8 @@ def passages(source: Source, rows: Array, weights: Mapping[str, float]) -> list[
     """One passage per document; empty if the corpus has no texts."""
     if source.corpus is None or source.corpus.texts is None:
         return [[] for _ in rows]
-    return [passage(source.corpus.texts[int(row)], weights) for row in rows]
+    shown: list[set[str]] = []
+    return [passage(source.corpus.texts[int(row)], weights, shown=shown) for row in rows]
 
 
 def contexts(source: Source) -> list[list[list[str]]] | None:
@@ -92,13 +102,16 @@ def contexts(source: Source) -> list[list[list[str]]] | None:
     place = {names[w]: i for i, w in enumerate(source.kept[:_CONTEXT_WORDS])}
     found: list[list[list[str]]] = [[] for _ in place]
     left, size = len(found) * _CONTEXT_LINES, 0
-    step = -(-len(texts) // _CONTEXT_TEXTS)
-    for row in range(0, len(texts), step):
+    # From all over the corpus, whose first documents are often of one kind.
+    rows = np.random.default_rng(0).permutation(len(texts))[:_CONTEXT_TEXTS]
+    for row in rows.tolist():
         text, seen = " ".join(texts[row][:_MOST_TEXT].split()), set()
+        # The last third of the room is for words that have no line yet, the third before it for their second one.
+        most = max(1, _CONTEXT_LINES - int(_CONTEXT_LINES * size / MOST_CONTEXT))
         for match in _TOKEN.finditer(text):
             word = _known(match[0], place)
             number = place.get(word, -1)
-            if number < 0 or number in seen or len(found[number]) == _CONTEXT_LINES:
+            if number < 0 or number in seen or len(found[number]) >= most:
                 continue
             seen.add(number)
             line = _line(text, match.start(), match.end())
@@ -109,12 +122,30 @@ def contexts(source: Source) -> list[list[list[str]]] | None:
     return found
 
 
+def beginnings(source: Source, rows: Array) -> list[str] | None:
+    """The first words of these documents, for a table whose names of documents are often only numbers."""
+    if source.corpus is None or source.corpus.texts is None:
+        return None
+    width = min(BEGINNING, MOST_BEGINNINGS // max(1, len(rows)))
+    found = []
+    for row in rows:
+        text = " ".join(source.corpus.texts[int(row)][: 4 * width].split())
+        found.append(clean(text if len(text) <= width else text[:width].rsplit(" ", 1)[0] + " …", width + 2))
+    return found
+
+
 def _line(text: str, start: int, end: int) -> list[str]:
-    before, after = text[max(0, start - _CONTEXT_SIDE) : start], text[end : end + _CONTEXT_SIDE]
-    return [clean(before, _CONTEXT_SIDE), clean(text[start:end]), clean(after, _CONTEXT_SIDE)]
+    """Text before, the word, text after; what is cut off is cut between words, and marked."""
+    low, high = max(0, start - _CONTEXT_SIDE), min(len(text), end + _CONTEXT_SIDE)
+    if low > 0:
+        low = text.find(" ", low, start) + 1 or low
+    if high < len(text):
+        high = max(text.rfind(" ", end, high), end) if " " in text[end:high] else high
+    before, after = clean(text[low:start], _CONTEXT_SIDE), clean(text[end:high], _CONTEXT_SIDE)
+    return ["… " * (low > 0) + before, clean(text[start:end]), after + " …" * (high < len(text))]
 
 
-def _densest(tokens: list[tuple[int, int, float]], width: int) -> tuple[int, int]:
+def _densest(tokens: list[Token], width: int) -> tuple[int, int]:
     """Start and end of the window with the largest weight; (0, 0) if there is no weight."""
     best, place, total, first = 0.0, (0, 0), 0.0, 0
     for last, (_, end, weight) in enumerate(tokens):
@@ -125,6 +156,38 @@ def _densest(tokens: list[tuple[int, int, float]], width: int) -> tuple[int, int
         if weight and total > best * (1.0 + 1e-9):
             best, place = total, (tokens[first][0], end)
     return place
+
+
+def _around(text: str, tokens: list[Token], window: tuple[int, int], width: int) -> tuple[int, int]:
+    """Start and end of the passage of a window, between words and with the weighted ones in the middle."""
+    start, end = window
+    if end > 0:
+        marked = [(a, b) for a, b, weight in tokens if weight and start <= a and b <= end]
+        start = max(0, marked[0][0] - max(0, width - (marked[-1][1] - marked[0][0])) // 2)
+    end = min(len(text), max(end, start + width))
+    if start > 0:
+        start = max(text.rfind(" ", 0, start) + 1, start - 20)
+    if end < len(text):
+        end = max(text.rfind(" ", start, end + 1), start + 1)
+    return start, end
+
+
+def _unlike(
+    text: str, tokens: list[Token], first: tuple[int, int], width: int, shown: list[set[str]]
+) -> tuple[int, int]:
+    """The first passage, or the densest that is not one of those `shown` if there is one."""
+    start, end = first
+    for _ in range(_TRIES):
+        words = set(_TOKEN.findall(text[start:end].lower()))
+        if not any(len(words & other) > _SAME * len(words | other) for other in shown):
+            shown.append(words)
+            return start, end
+        tokens = [(a, b, 0.0 if start <= a < end else weight) for a, b, weight in tokens]
+        window = _densest(tokens, width)
+        if window == (0, 0):
+            break
+        start, end = _around(text, tokens, window, width)
+    return first
 
 
 def _weight(token: str, weights: Mapping[str, float]) -> float:

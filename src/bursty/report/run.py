@@ -104,7 +104,7 @@ def _ended(model: Any) -> str:
     if getattr(model, "converged_", False):
         text += " It converged."
     elif hasattr(model, "diagnostics_"):
-        text += " The chains have not settled: clusters and words may be others in a longer run."
+        text += " The chains have not settled: a longer run may find other clusters and words."
     elif hasattr(model, "converged_"):
         text += " It did not converge: raise the limit or tol, or accept the current solution."
     for name, facts in (getattr(model, "diagnostics_", None) or {}).items():
@@ -126,6 +126,11 @@ def _convergence(content: Content, model: Any) -> list[str]:
         starts = [(float(at) + 1, text) for at, text in traces.phases(entries)]
         title = traces.title(entries, name)
         caption = f"{title[0].upper()}{title[1:]} by iteration." + (" Dashed: phases of annealing." if starts else "")
+        if name == "log_likelihood" and getattr(model, "_tempered", False):
+            caption += (
+                " This is what the fit maximises: the log-likelihood of a document is divided by the square root of"
+                f" its number of distinct words. Undivided, its mean is {model.lower_bound_:,.1f} at the end."
+            )
         x = [int(i) + 1 for i in shown]
         y = [numbers(values[shown], 8) for values in chains]
         content.charts[f"trace-{name}"] = charts.lines(x, y, ("iteration", title), caption, starts)

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.corpus import Corpus
-from bursty.corpus.times import as_times
+from bursty.corpus.times import as_times, may_be_time
 from bursty.plot.style import word_names
 from bursty.report.text import LONGEST_NAME, clean, numbers
 
@@ -189,7 +189,7 @@ class Source:
             return found
         for name, values in self.corpus.metadata.items():
             distinct = len(set(values.tolist()))
-            times = as_times(values)
+            times = as_times(values, epochs=may_be_time(name))
             if times is not None and len(np.unique(times[~np.isnat(times)])) >= 2:
                 found[clean(name)] = times
             elif values.dtype.kind in "iuf" and distinct >= 3:

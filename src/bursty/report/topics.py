@@ -30,6 +30,10 @@ MOST_TIMES = 60
 #: Number of documents that a period needs: of fewer, neither the mean nor its standard error says much.
 FEW_DOCUMENTS = 3
 MOST_PANELS = 24
+#: Maximum number of rows of a table of topics by label.
+MOST_LABELS = 40
+#: Share of common words among the top words of all topics that a ranking may have.
+FEW_COMMON = 0.1
 
 
 def topic_content(source: Source) -> Content:
@@ -90,7 +94,7 @@ def _tiles(mixtures: Array, bursts: Burstiness | None) -> list[tuple[str, str]]:
     ]
     if bursts is not None:
         again, plain = np.nanmedian(bursts.again), np.nanmedian(bursts.again_by_chance)
-        tiles.append(("of words used once are used again", f"{again:.0%} (by chance {plain:.0%})"))
+        tiles.append((f"of words used once are used again (by chance {plain:.0%})", f"{again:.0%}"))
     return tiles
 
 
@@ -127,17 +131,23 @@ def _add_topics(
     content.charts["topic-words"] = charts.topic_words(
         "Bars: probability of the word in the topic. Orange ticks: in all topics together."
     )
-    values = {"topics": topics, "titles": titles, "begin": _begin(p, overall)}
+    values = {"topics": topics, "titles": titles, "begin": _begin(p, overall, mixtures.mean(axis=0))}
     content.panels.append(Panel("topics", "Topics", "topics.html", values))
 
 
-def _begin(p: Array, overall: Array) -> float:
-    """Where the slider begins: where the three top words of topics are distinct, and words as likely as possible."""
+def _begin(p: Array, overall: Array, prevalence: Array) -> float:
+    """Where the slider begins: where topics are told apart by their top words, and these are as likely as possible.
+
+    The three top words of the topics are distinct, and common words do not lead: of the five top words, hardly any has
+    less than half of the lift that a topic of this prevalence can give a word.
+    """
     log_p = np.log(np.maximum(p, 1e-300))
     log_lift = log_p - np.log(np.maximum(overall, 1e-300))
+    half = 0.5 * -np.log(np.clip(prevalence, 1e-12, 1.0))[:, None]
     for weight in (0.6, 0.4, 0.2):
-        best = np.argpartition(-(weight * log_p + (1 - weight) * log_lift), min(2, p.shape[1] - 1), axis=1)[:, :3]
-        if len(np.unique(best)) >= 0.85 * best.size:
+        best = np.argsort(-(weight * log_p + (1 - weight) * log_lift), axis=1, kind="stable")[:, :5]
+        is_common = np.take_along_axis(log_lift, best, axis=1) < half
+        if len(np.unique(best[:, :3])) >= 0.85 * best[:, :3].size and is_common.mean() <= FEW_COMMON:
             return weight
     return 0.2
 
@@ -245,19 +255,17 @@ def _over_numbers(name: str, values: Array, mixtures: Array, titles: list[str]) 
 
 def _over_labels(name: str, groups: Array, mixtures: Array, titles: list[str]) -> Chart:
     labels, first, codes = np.unique(groups.astype(str), return_index=True, return_inverse=True)
-    shares = np.stack([mixtures[codes == i].mean(axis=0) for i in range(len(labels))])
+    sizes = np.bincount(codes)
+    largest = np.sort(np.argsort(-sizes, kind="stable")[:MOST_LABELS])
     topics = [titles[k] for k in range(min(len(titles), MOST_PANELS))]
     # In order of appearance in the corpus: often that of time, unlike the alphabet.
-    names = [clean(labels[i]) for i in np.argsort(first)]
+    shown = largest[np.argsort(first[largest], kind="stable")]
     cells = [
-        {
-            "row": clean(labels[i]),
-            "column": topic,
-            "share": round(float(shares[i, k]), 4),
-            "text": f"{shares[i, k]:.0%}",
-        }
-        for i in range(len(labels))
-        for k, topic in enumerate(topics)
+        {"row": clean(labels[i]), "column": topic, "share": round(float(share), 4), "text": f"{share:.0%}"}
+        for i in shown
+        for topic, share in zip(topics, mixtures[codes == i].mean(axis=0), strict=False)
     ]
     caption = f"Mean share of each topic in the documents of each {name}."
-    return charts.heat(cells, names, topics, ("", ""), caption)
+    if len(labels) > MOST_LABELS:
+        caption += f" Shown: the {MOST_LABELS} most frequent of {len(labels):,}."
+    return charts.heat(cells, [clean(labels[i]) for i in shown], topics, ("", ""), caption)

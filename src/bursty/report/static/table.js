@@ -1,6 +1,6 @@
 "use strict";
 function startTable() {
-  const { columns, keywords, total } = data.documents;
+  const { columns, begins, keywords, total } = data.documents;
   const words = data.vocabulary || [];
   const KEYWORDS = data.units ? say("Key words") : "Keywords";
   const count = columns[0].values.length;
@@ -16,7 +16,9 @@ function startTable() {
   const textOf = () => {
     const searched = columns.filter((column) => ["text", "code", "plain"].includes(column.type));
     texts ||= Array.from({ length: count }, (_, row) =>
-      fold(searched.map((column) => cell(column, row)).join("\n") + (keywords ? "\n" + keywordsOf(row) : "")),
+      fold(
+        searched.map((column) => cell(column, row)).join("\n") + (keywords ? "\n" + keywordsOf(row) : "") + (begins ? "\n" + begins[row] : ""),
+      ),
     );
     return texts;
   };
@@ -51,10 +53,11 @@ function startTable() {
     const shown = rows.slice(first, first + state.size);
     body.replaceChildren(
       ...shown.map((row) => {
-        const cells = columns.map((column) =>
-          make("td", { className: numeric(column) ? "n" : "", "data-title": column.title }, bdi(cell(column, row))),
-        );
-        if (keywords) cells.push(make("td", { className: "wide", "data-title": KEYWORDS }, bdi(keywordsOf(row))));
+        // A cell without content has no child either: on phones such cells are not shown.
+        const td = (className, title, text) => make("td", { className, "data-title": title }, ...(text ? [bdi(text)] : []));
+        const cells = columns.map((column) => td(numeric(column) ? "n" : column.type, column.title, cell(column, row)));
+        if (begins && begins[row]) cells[0].append(make("small", { className: "begins" }, bdi(begins[row])));
+        if (keywords) cells.push(td("wide", KEYWORDS, keywordsOf(row)));
         return make("tr", {}, ...cells);
       }),
     );
