@@ -7,6 +7,7 @@ characters, and all contexts together have at most `MOST_CONTEXT`.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,7 +45,7 @@ def has_texts(source: Source) -> bool:
 
 
 def passage(
-    text: str, weights: Mapping[str, float], width: int = WIDTH, shown: list[set[str]] | None = None
+    text: str, weights: Mapping[str, float], width: int = WIDTH, shown: list[Counter[str]] | None = None
 ) -> Passage:
     """The part of a text with the highest density of weighted words, which are marked.
 
@@ -55,7 +56,7 @@ def passage(
         Words in lower case or unchanged; a negative weight is evidence against.
     width : int
         Approximate length in characters.
-    shown : list of set of str, optional
+    shown : list of Counter, optional
         The words of passages of other documents, to which this one is added. Documents that share a part, such as a
         licence or a list of options, do not all show it: another of their passages is taken if there is one.
     """
@@ -90,7 +91,7 @@ def passages(source: Source, rows: Array, weights: Mapping[str, float]) -> list[
     """One passage per document; empty if the corpus has no texts."""
     if source.corpus is None or source.corpus.texts is None:
         return [[] for _ in rows]
-    shown: list[set[str]] = []
+    shown: list[Counter[str]] = []
     return [passage(source.corpus.texts[int(row)], weights, shown=shown) for row in rows]
 
 
@@ -173,13 +174,13 @@ def _around(text: str, tokens: list[Token], window: tuple[int, int], width: int)
 
 
 def _unlike(
-    text: str, tokens: list[Token], first: tuple[int, int], width: int, shown: list[set[str]]
+    text: str, tokens: list[Token], first: tuple[int, int], width: int, shown: list[Counter[str]]
 ) -> tuple[int, int]:
     """The first passage, or the densest that is not one of those `shown` if there is one."""
     start, end = first
     for _ in range(_TRIES):
-        words = set(_TOKEN.findall(text[start:end].lower()))
-        if not any(len(words & other) > _SAME * len(words | other) for other in shown):
+        words = Counter(_TOKEN.findall(text[start:end].lower()))
+        if not any((words & other).total() > _SAME * words.total() for other in shown):
             shown.append(words)
             return start, end
         tokens = [(a, b, 0.0 if start <= a < end else weight) for a, b, weight in tokens]
