@@ -305,6 +305,20 @@ def test_a_document_without_words_has_a_row_and_no_cluster(bench):
     assert sum(row["documents"] for row in tables["clusters"]) == 8
 
 
+def test_topics_of_the_same_documents_are_the_same_in_fit_and_inference(bench):
+    rows = ["rain wind sea"] * 4 + ["..."] + ["loan bank price"] * 4 + ["rain loan sea bank"]
+    (bench.folder / "gaps.csv").write_text("text\n" + "\n".join(rows) + "\n")
+    tables = json.loads(bench("topics", "gaps.csv", "--k", "2", "--iterations", "5", "-o", "out", "--json").out)[
+        "tables"
+    ]
+    assert json.loads(bench("infer", "out", "gaps.csv", "--json").out)["tables"]["documents"] == tables["documents"]
+    summary = bursty.load(bench.folder / "out").summary()
+    assert summary["share"].tolist() == [row["share"] for row in tables["topics"]]
+    found = [row["topic"] for row in tables["documents"]]
+    assert found[4] is None
+    assert summary["size"].tolist() == [found.count(0), found.count(1)]
+
+
 def test_one_number_per_cluster_in_tables_json_report_inference_and_python(bench):
     outcome = bench("discover", "mails", "--iterations", "20", "-o", "groups", "--report", "--json")
     tables = json.loads(outcome.out)["tables"]

@@ -179,7 +179,8 @@ def inferred_columns(model: Any, corpus: Any) -> dict[str, Any]:
         if kind == "classes":
             return _class_columns(model, corpus)
         if kind == "topics":
-            return topic_columns(model, model.transform(corpus))
+            # For documents of the fit what it found, as for clusters: one run has one answer.
+            return topic_columns(model, model.doc_topic_ if model.fitted_on(corpus) else model.transform(corpus))
         return {"tokens": getattr(corpus, "counts", corpus).sum(axis=1), "log_prob": model.log_prob(corpus)}
 
 

@@ -15,7 +15,7 @@ from bursty.estimator import CountEstimator
 from bursty.inference.em import Places, lead
 from bursty.models.contrast import contrast
 from bursty.models.groups import GroupReading, Merge
-from bursty.models.summary import example_names, summary_frame
+from bursty.models.summary import example_names, has_words, summary_frame
 from bursty.storage.schema import Mismatch
 
 Array = np.ndarray[Any, Any]
@@ -87,7 +87,7 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         n_components = len(self.weights_)
         self.labels_, self.probabilities_ = labels, probabilities
         self._leads, self._fitted_on = leads, documents.fingerprint
-        members = documents.collect(_has_words) if documents.n_empty else np.ones(len(labels), dtype=bool)
+        members = documents.collect(has_words) if documents.n_empty else np.ones(len(labels), dtype=bool)
         self.sizes_ = np.bincount(labels[members], minlength=n_components)
         sums = np.bincount(labels[members], weights=probabilities[members], minlength=n_components)
         self.confidence_ = np.divide(sums, self.sizes_, out=np.full(n_components, np.nan), where=self.sizes_ > 0)
@@ -244,7 +244,3 @@ def known_labels(y: Any, n_documents: int) -> tuple[Array, Array] | None:
 
 def _sum_tokens(chunk: Chunk, assigned: Assignment) -> Array:
     return chunk.sum_tokens(assigned)
-
-
-def _has_words(chunk: Chunk) -> Array:
-    return np.diff(chunk.indptr) > 0

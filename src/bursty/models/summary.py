@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from bursty.engines.chunks import Chunk
+
 Array = np.ndarray[Any, Any]
 
 #: Libraries that have data frames, in the order in which they are looked for.
@@ -66,3 +68,8 @@ def example_names(corpus: Any, rows: Sequence[Array]) -> list[list[str]]:
     """The names of documents, or their numbers where they have none."""
     ids = getattr(corpus, "ids", None)
     return [[str(row if ids is None else ids[row]) for row in group] for group in rows]
+
+
+def has_words(chunk: Chunk) -> Array:
+    """Whether each document has words: one without is in no cluster and no topic."""
+    return np.diff(chunk.indptr) > 0

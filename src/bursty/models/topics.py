@@ -23,12 +23,13 @@ from bursty.inference.stopping import MeanGain
 from bursty.inference.stream import Stream
 from bursty.models.groups import Merge
 from bursty.models.selection import Selection
+from bursty.models.summary import has_words
 from bursty.models.topics_inference import TopicInference
 from bursty.models.topics_reading import TopicReading
 from bursty.models.topics_selection import select_topics
 from bursty.progress import progress
 from bursty.samplers.tokens import MAX_PAIRS, MAX_TOPICS
-from bursty.storage.schema import expect_equal, floats, index, items, maybe, part, whole
+from bursty.storage.schema import expect_equal, flags, floats, index, items, maybe, part, whole
 from bursty.validation import warn_empty
 
 Array = np.ndarray[Any, Any]
@@ -108,6 +109,8 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     _learn: ClassVar[dict[Any, Any]]
     _statistics: ClassVar[type[Statistics]]
     _topics: Array
+    # Whether each document of the fit has words; None if all have, and in models of version 0.1.
+    _members: Array | None = None
     _params: Any
 
     def __init__(
@@ -189,6 +192,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._finish(best.chains, result.params, result.stats, result.doc_topic)
         self._topics = np.argsort(order).astype(self._topics.dtype)[self._topics]
         self._stream, self._fitted_on = Stream.begin(result.stats, documents.n_documents).pack(), documents.fingerprint
+        self._members = documents.collect(has_words) if documents.n_empty else None
         if result.interrupted:
             warn_interrupted(self.n_iter_, "Set warm_start=True and call fit again to continue")
         elif not self.converged_ and self.tol > 0:
@@ -232,6 +236,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         stats = method.of_stream(stream.mean, stream.n_documents)
         self._finish(chains, documents.run_locally(method.conclude, stats, self._params), stats, doc_topic)
         self._stream, self._fitted_on = stream.pack(), documents.fingerprint
+        self._members = documents.collect(has_words) if documents.n_empty else None
         return self
 
     def _merge(self, merge: Merge, X: Any) -> None:
@@ -361,7 +366,8 @@ STORED: dict[str, Any] = {
     "alpha_": floats("K", above=0),
     "beta_": floats("K", "n_words", above=0),
     "components_": floats("K", "n_words", low=0, sums=1),
-    "doc_topic_": floats(None, "K", low=0, sums=1),
+    "doc_topic_": floats("documents", "K", low=0, sums=1),
+    "_members": maybe(flags("documents")),
     "_params": part(K="K"),
     "_topics": index("K"),
     "_number": whole(),

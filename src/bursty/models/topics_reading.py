@@ -22,6 +22,7 @@ class TopicReading(GroupReading):
     components_: Array
     doc_topic_: Array
     fitted_on: Any
+    _members: Array | None
 
     def top_words(self, n: int = 10, by: str = "contrast", weight: float = 0.6) -> list[list[str]]:
         """The words that say most about each topic.
@@ -100,13 +101,14 @@ class TopicReading(GroupReading):
         -------
         DataFrame
             ``number`` (from 1, the row number plus one), ``name`` (see `suggest_names` and `rename`), ``size`` (number
-            of documents whose largest topic it is), ``share`` (mean share of a document), ``words`` and, where X is
-            given, ``examples`` (the documents with most of it). A pandas frame, or one of polars or pyarrow where
-            pandas is not installed.
+            of documents with words whose largest topic it is), ``share`` (mean share of a document), ``words`` and,
+            where X is given, ``examples`` (the documents with most of it). A pandas frame, or one of polars or pyarrow
+            where pandas is not installed.
         """
         check_is_fitted(self)
         mixtures = self.doc_topic_
-        sizes = np.bincount(mixtures.argmax(axis=1), minlength=mixtures.shape[1])
+        main = mixtures.argmax(axis=1)
+        sizes = np.bincount(main if self._members is None else main[self._members], minlength=mixtures.shape[1])
         examples = None if X is None else example_names(X, self.core_documents(n_examples))
         names, words = self._names_for(X), self.top_words(n_words, by="representative")
         return summary_frame(names, sizes, mixtures.mean(axis=0), words, {}, examples)
