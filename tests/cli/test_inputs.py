@@ -143,6 +143,9 @@ TIMES = {
     "years": [str(1990 + n % 12) for n in range(24)],
     "dates with gaps": ["" if n == 5 else f"{1990 + n % 12}-0{n % 9 + 1}-15" for n in range(24)],
     "timestamps": [f"{1990 + n % 12}-03-15T12:30:0{n % 10}" for n in range(24)],
+    "written dates": [f"March {n + 1}, {1990 + n % 12}" for n in range(24)],
+    "days before months": [f"{n + 1}.03.{1990 + n % 12}" for n in range(24)],
+    "seconds": [str(700_000_000 + 30_000_000 * n) for n in range(24)],
 }
 
 

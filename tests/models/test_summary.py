@@ -39,7 +39,7 @@ def test_one_row_per_group(model, corpus):
     assert isinstance(frame, pd.DataFrame)
     n = len(frame)
     assert frame["number"].tolist() == list(range(1, n + 1))
-    assert frame["words"].tolist() == model.top_words(4)
+    assert frame["words"].tolist() == model.top_words(4, by="representative")
     assert frame["name"].tolist() == model.names_
     assert all(len(name.split(", ")) == 3 for name in model.names_)
     assert frame["size"].sum() == len(corpus)
@@ -136,3 +136,11 @@ def test_the_runner_up_of_new_documents_and_of_one_cluster(corpus):
     for new, old in zip(model.runners_up(few), model.runners_up(corpus), strict=True):
         np.testing.assert_allclose(new, old[:5])
     assert Mixture(1, random_state=0).fit(corpus).runner_up_.tolist() == [-1] * 60
+
+
+def test_words_of_other_groups_do_not_fill_the_list():
+    counts = np.kron(np.eye(2, dtype=int), np.full((10, 3), 4)) + np.pad(np.ones((20, 1), int), ((0, 0), (0, 5)))
+    for model in (Mixture(2, random_state=0), DCMLDA(2, n_iter=10, tol=0, random_state=0)):
+        words = model.fit(Corpus(counts, list("abcdef"))).top_words(6, by="representative")
+        assert all(words)
+        assert all(set(row) <= set("abc") or set(row) <= set("def") for row in words)

@@ -134,7 +134,7 @@ def word_table(model: Any, kind: str, n: int = 50) -> Table:
 
     scores = model.word_scores(_RANKING)
     best = np.argsort(-scores, axis=1, kind="stable")[:, :n]
-    groups, ranks = np.nonzero(np.isfinite(np.take_along_axis(scores, best, axis=1)))
+    groups, ranks = np.nonzero(np.take_along_axis(scores, best, axis=1) > 0)
     words = best[groups, ranks]
     columns = {
         kind: groups,

@@ -15,7 +15,7 @@ from bursty.estimator import CountEstimator
 from bursty.inference.em import Places, lead
 from bursty.models.contrast import contrast
 from bursty.models.groups import GroupReading, Merge
-from bursty.models.summary import example_names, has_words, summary_frame
+from bursty.models.summary import example_names, has_words, ranked, summary_frame
 from bursty.storage.schema import Mismatch
 
 Array = np.ndarray[Any, Any]
@@ -105,8 +105,9 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         by : {"contrast", "representative", "discriminative", "parameter", "lift"}, default "contrast"
             "parameter": the words most likely in the cluster. "contrast": the same less what the clusters have in
             common, ``sqrt(p) - f * mean sqrt(p)``, so that function words do not lead. "representative": the words
-            that names are made of (`bursty.models.naming`). "lift": the words most over-represented in it.
-            "discriminative": ``p log(p / q)`` with q the mixture of all clusters.
+            that names are made of (`bursty.models.naming`), fewer than n if fewer are more frequent here than
+            elsewhere. "lift": the words most over-represented in it. "discriminative": ``p log(p / q)`` with q the
+            mixture of all clusters.
 
         See Also
         --------
@@ -115,8 +116,7 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         check_is_fitted(self)
         scores = self.word_scores(by)
         names = self._vocabulary()
-        best = np.argsort(-scores, axis=1, kind="stable")[:, : max(0, n)]
-        return [[str(names[word]) for word in row] for row in best]
+        return ranked(scores, names, n, by)
 
     def word_scores(self, by: str = "contrast") -> Array:
         """What `top_words` ranks by: an array of shape (n_components, n_words)."""

@@ -73,3 +73,11 @@ def example_names(corpus: Any, rows: Sequence[Array]) -> list[list[str]]:
 def has_words(chunk: Chunk) -> Array:
     """Whether each document has words: one without is in no cluster and no topic."""
     return np.diff(chunk.indptr) > 0
+
+
+def ranked(scores: Array, names: Array, n: int, by: str) -> list[list[str]]:
+    """The n words of the largest scores of each group; representative ones only if they represent it at all."""
+    best = np.argsort(-scores, axis=1, kind="stable")[:, : max(0, n)]
+    shown = by != "representative" or np.take_along_axis(scores, best, axis=1) > 0
+    rows = np.broadcast_to(shown, best.shape)
+    return [[str(names[word]) for word in row[kept]] for row, kept in zip(best, rows, strict=True)]

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from bursty.corpus.times import as_times, bin_times
 from bursty.models.contrast import contrast
 from bursty.models.groups import GroupReading
-from bursty.models.summary import example_names, summary_frame
+from bursty.models.summary import example_names, ranked, summary_frame
 
 Array = np.ndarray[Any, Any]
 
@@ -33,9 +33,10 @@ class TopicReading(GroupReading):
             Number of words per topic.
         by : {"contrast", "representative", "relevance", "probability", "lift"}
             "probability": the most likely words of the topic. "contrast": the same less what the topics have in common,
-            see `word_scores`. "representative": the words that names are made of (`bursty.models.naming`). "lift": the
-            words most over-represented in it. "relevance": between probability and lift,
-            ``weight * log probability + (1 - weight) * log lift`` (Sievert and Shirley 2014).
+            see `word_scores`. "representative": the words that names are made of (`bursty.models.naming`), fewer than n
+            if fewer are more frequent here than elsewhere. "lift": the words most over-represented in it. "relevance":
+            between probability and lift, ``weight * log probability + (1 - weight) * log lift`` (Sievert and Shirley
+            2014).
         weight : float
             For "relevance".
 
@@ -46,8 +47,7 @@ class TopicReading(GroupReading):
         """
         scores = self.word_scores(by, weight)
         names = self._vocabulary()
-        best = np.argsort(-scores, axis=1, kind="stable")[:, : max(0, n)]
-        return [[str(names[word]) for word in row] for row in best]
+        return ranked(scores, names, n, by)
 
     def word_scores(self, by: str = "contrast", weight: float = 0.6) -> Array:
         """What `top_words` ranks by: an array of shape (n_topics, n_words).
