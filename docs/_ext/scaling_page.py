@@ -16,6 +16,7 @@ GROWTH = ("documents", "words", "cells", "K")
 SEVERAL = ("threads", "workers")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333", "#999999")
 MARKERS = "osD^vP*X"
+NARROW = "\N{NARROW NO-BREAK SPACE}"
 Curve = Mapping[str, Any]
 
 INTRODUCTION = """# Scaling
@@ -187,7 +188,7 @@ def _slope(sizes: Sequence[float], values: Sequence[float]) -> float:
 def _exponent(curve: Curve | None) -> str:
     if curve is None:
         return ""
-    return f"{curve['exponent']:.2f}" + ("" if curve["error"] is None else f" ± {curve['error']:.2f}")
+    return f"{curve['exponent']:.2f}" + ("" if curve["error"] is None else f"{NARROW}±{NARROW}{curve['error']:.2f}")
 
 
 def _machine(run: Mapping[str, Any]) -> str:
