@@ -3,26 +3,34 @@
 One operator, comparison or number is changed at a time, at random places, in a copy of the library; the tests of the
 module's folder (or those given with ``--tests``) run against each, and the changes that no test noticed are printed.
 The tests that run the changed line go first, the fastest of them first, and the first failure ends the run.
-``--only 3 17`` repeats the third and seventeenth change of a seed.
+``--only 3 17`` repeats the third and seventeenth change of a seed. ``--notes FILE`` keeps what was seen of tests
+that have not changed since. Files whose names begin with ``cuda_`` are left out: they need a GPU.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import hashlib
+import importlib
 import json
 import os
 import random
 import resource
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+import numba
+import pytest
 
 ROOT = Path(__file__).parent.parent
+_IMPORTED = ("scipy.optimize", "scipy.sparse.linalg", "scipy.stats", "sklearn.base")  # once, before the tests fork
 _OPERATORS: dict[type, type] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -83,17 +91,30 @@ def changed(source: str, number: int) -> tuple[str, str, range]:
 class Library:
     """A copy of the library, with its compiled kernels, and the tests that run against it."""
 
-    def __init__(self, folder: Path, tests: list[str]) -> None:
+    def __init__(self, folder: Path, notes: Path) -> None:
         self.folder = folder
-        self.tests = tests
+        self.notes = notes
         self.watched: dict[str, Any] = {}
         shutil.copytree(ROOT / "src" / "bursty", folder / "bursty")
 
-    def watch(self, module: str) -> bool:
-        """Run all tests, and note which lines of the module each of them runs; whether they pass."""
-        notes = self.folder / "watched.json"
-        passed = self._run(self.tests, 3_600, PYTEST_PLUGINS="benchmarks.watched", WATCHED=f"{module}:{notes}")
-        self.watched = json.loads(notes.read_text())
+    def watch(self, module: str, tests: list[str]) -> bool:
+        """Note which lines of the module each test runs; whether the tests pass.
+
+        Notes of earlier runs are used again for the files of tests that have not changed since, if the library has not.
+        """
+        library = _digest(*sorted((ROOT / "src" / "bursty").rglob("*.py")))
+        known = json.loads(self.notes.read_text()) if self.notes.exists() else {}
+        passed = True
+        for file in sorted({file for test in tests for file in _files(ROOT / test)}):
+            key = f"{module} {file.relative_to(ROOT)} {_digest(file)} {library}"
+            if key not in known:
+                found = self.folder / "watched.json"
+                plugin = ["-p", "benchmarks.watched"]
+                passed &= self._run([str(file.relative_to(ROOT))], 3_600, plugin, WATCHED=f"{module}:{found}")
+                known[key] = json.loads(found.read_text())
+                if passed:
+                    self.notes.write_text(json.dumps(known))
+            self.watched |= known[key]
         return passed
 
     def notices(self, file: Path, text: str, lines: range) -> bool:
@@ -104,7 +125,10 @@ class Library:
         near = [test for test in ours if any(line in lines for line in ours[test])]
         near = near or [test for test in ours if ours[test]]  # what runs on import is on no line of a test
         near.sort(key=lambda test: self.watched[test]["seconds"])
-        rest = [test for test in self.watched if test not in near]
+        # Of the others, those that share what a fixture of their file made, and those that look from another process.
+        files = {test.partition("::")[0] for test in near}
+        rest = [test for test in ours if test.partition("::")[0] in files or self.watched[test]["process"]]
+        rest = [test for test in rest if test not in near]
         # A compiled kernel has those that it calls in it: all are compiled again.
         own = {"NUMBA_CACHE_DIR": tempfile.mkdtemp(dir=self.folder)} if "kernels" in target.parts else {}
         target.write_text(text)
@@ -116,23 +140,50 @@ class Library:
     def _seconds(self, tests: list[str]) -> float:
         return sum(self.watched[test]["seconds"] for test in tests)
 
-    def _run(self, tests: list[str], seconds: float, **extra: str) -> bool:
-        """Whether these tests pass within so many seconds of the processor."""
-
-        def limit() -> None:
-            resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
-
+    def _run(self, tests: list[str], seconds: float, options: Sequence[str] = (), **extra: str) -> bool:
+        """Whether these tests pass within so many seconds of the processor, in a process that has imported the rest."""
         listed = self.folder / "tests"  # a command line has a largest length
         listed.write_text("\n".join(tests))
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"@{listed}"]
-        python = os.pathsep.join((str(self.folder), str(ROOT)))
-        environment = {**os.environ, "PYTHONPATH": python, "PYTHONDONTWRITEBYTECODE": "1", **extra}
+        child = os.fork()
+        if not child:
+            self._become_pytest(["-x", "-q", "-p", "no:cacheprovider", *options, f"@{listed}"], seconds, extra)
+        patience = time.monotonic() + 10 * seconds
+        while time.monotonic() < patience:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                return not status
+            time.sleep(0.05)
+        os.killpg(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return False
+
+    def _become_pytest(self, arguments: list[str], seconds: float, extra: dict[str, str]) -> NoReturn:
+        """Run pytest with the copy of the library in this process, which ends with it."""
+        os.setsid()
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
+        python = [str(self.folder), str(ROOT)]
+        os.environ |= {"PYTHONPATH": os.pathsep.join(python), "PYTHONDONTWRITEBYTECODE": "1", **extra}
+        sys.dont_write_bytecode = True
+        sys.path[:0] = python
+        numba.config.CACHE_DIR = extra.get("NUMBA_CACHE_DIR", numba.config.CACHE_DIR)
+        log = os.open(self.folder / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        for stream in (0, 1, 2):
+            os.dup2(log if stream else os.open(os.devnull, os.O_RDONLY), stream)
+        code = 1
         try:
-            return not subprocess.run(
-                command, cwd=ROOT, env=environment, capture_output=True, timeout=10 * seconds, preexec_fn=limit
-            ).returncode
-        except subprocess.TimeoutExpired:
-            return False
+            os.chdir(ROOT)
+            code = int(pytest.main(arguments))
+            sys.stdout.flush()
+        finally:
+            os._exit(code)
+
+
+def _files(place: Path) -> list[Path]:
+    return sorted(place.rglob("test_*.py")) if place.is_dir() else [place]
+
+
+def _digest(*files: Path) -> str:
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
 
 def main() -> int:
@@ -142,20 +193,24 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=30, help="number of changes")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int, nargs="*", help="only these of the changes, counted from 1")
+    parser.add_argument("--notes", type=Path, help="file of what the tests were seen to run")
     parser.add_argument("--verbose", action="store_true", help="print those that were noticed, too")
     options = parser.parse_args()
     place = ROOT / "src" / Path(*options.module.split("."))
     files = sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+    files = [file for file in files if not file.name.startswith("cuda_")]
     tests = options.tests or [f"tests/{options.module.split('.')[1]}"]
     choices = [(file, n) for file in files for n in range(len(list(places(ast.parse(file.read_text())))))]
     random.Random(options.seed).shuffle(choices)
     chosen = list(enumerate(choices[: options.number], start=1))
     chosen = [choice for choice in chosen if not options.only or choice[0] in options.only]
+    for name in _IMPORTED:
+        importlib.import_module(name)
     survivors = 0
     with tempfile.TemporaryDirectory() as folder:
-        library = Library(Path(folder), tests)
-        if not library.watch(options.module):
-            print(f"{' '.join(tests)} fail without any change", file=sys.stderr)
+        library = Library(Path(folder), options.notes or Path(folder, "notes.json"))
+        if not library.watch(options.module, tests):
+            print(f"{' '.join(tests)} fail without any change:", (Path(folder) / "log").read_text(), file=sys.stderr)
             return 2
         for place, (file, number) in chosen:
             text, change, lines = changed(file.read_text(), number)

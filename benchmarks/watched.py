@@ -1,4 +1,5 @@
-"""A plugin of pytest for `benchmarks.mutants`: which lines of a module each test runs, and how long it takes.
+"""A plugin of pytest for `benchmarks.mutants`: which lines of a module each test runs, how long it takes, and
+whether it starts a process.
 
 The variable WATCHED has the name of the module and the file to write, with a colon between.
 """
@@ -22,6 +23,15 @@ MODULE, _, NOTES = os.environ.get("WATCHED", "").partition(":")
 PLACE = os.sep + MODULE.replace(".", os.sep)
 _found: dict[str, Any] = {}
 _lines: dict[str, set[int]] = defaultdict(set)
+_processes: list[str] = []
+
+
+def _note_process(event: str, _: Any) -> None:
+    if event in ("os.fork", "os.posix_spawn", "subprocess.Popen"):
+        _processes.append(event)
+
+
+sys.addaudithook(_note_process)
 
 
 def _watch(frame: FrameType, event: str, argument: Any) -> Any:
@@ -40,6 +50,7 @@ def _watch(frame: FrameType, event: str, argument: Any) -> Any:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     _lines.clear()
+    _processes.clear()
     began = time.process_time()
     threading.settrace(_watch)
     sys.settrace(_watch)
@@ -49,7 +60,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type]  # as it was
         lines = {name: sorted(found) for name, found in _lines.items()}
-        _found[item.nodeid] = {"seconds": time.process_time() - began, "lines": lines}
+        _found[item.nodeid] = {"seconds": time.process_time() - began, "lines": lines, "process": bool(_processes)}
 
 
 def pytest_sessionfinish() -> None:

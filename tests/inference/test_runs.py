@@ -11,7 +11,6 @@ from bursty import DPMFS, Mixture, datasets
 from bursty.inference import em
 from bursty.inference.checkpoint import CheckpointWriter
 from bursty.inference.runs import Runner, Trace
-from bursty.inference.stopping import MeanGain, RelativeChange, SamePartition
 from bursty.models.dpmfs import chains
 
 
@@ -149,23 +148,3 @@ def test_an_interrupted_sampler_keeps_its_state_and_goes_on(n_jobs, corpus, tmp_
     assert model.predict(corpus).shape == (90,)
     np.testing.assert_array_equal(model.fit(corpus).samples_, whole.samples_)
     assert not (tmp_path / "fit").exists()
-
-
-def trace(values):
-    return Trace({"log_likelihood": list(values)})
-
-
-def test_rules():
-    assert not RelativeChange(1.0).settled(trace([-5.0]))
-    assert RelativeChange(0.1).settled(trace([-5.0, -4.9]))
-    assert not RelativeChange(0.01).settled(trace([-5.0, -4.9]))
-    assert not MeanGain(0.0, 2).settled(trace([1.0] * 10))
-    assert not MeanGain(0.1, 2).settled(trace([1.0] * 3))
-    assert MeanGain(0.1, 2).settled(trace([1.0] * 4))
-    assert not MeanGain(0.1, 2).settled(trace([1.0, 1.0, 2.0, 2.0]))
-    same, other = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
-    assert not SamePartition().settled(Trace({"partition": [same]}))
-    assert SamePartition().settled(Trace({"partition": [other, same, 1 - same]}))
-    assert not SamePartition().settled(Trace({"partition": [same, other]}))
-    assert SamePartition().settled(Trace({"partition": [same * 0, same * 0 + 3]}))
-    assert not SamePartition().settled(Trace({"partition": [same, same * 0]}))

@@ -2,20 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
-from scipy.special import gammaln
 from sklearn.utils.estimator_checks import check_estimator
 
-from bursty.engines import get_engine
-from bursty.inference import mcem
-from bursty.inference.topics import lda as methods
-from bursty.inference.topics.base import symmetric
 from bursty.kernels import threads
 from bursty.metrics import topics as measures
 from bursty.models.lda import LDA
-from bursty.samplers import lda
-from bursty.samplers.tokens import item_levels, length_levels
-from bursty.validation import check_counts
 from samplers import oracles_topics as oracles
 
 N_WORDS = 40
@@ -77,31 +68,6 @@ def test_heuristic_values():
     np.testing.assert_array_equal(model.beta_, 0.01)
 
 
-def test_symmetric_hyperparameters_are_the_maximum():
-    counts = make(60)
-    levels, lengths = item_levels(counts), length_levels(counts.sum(axis=1, keepdims=True))
-
-    def minus(log_a):
-        a, m = np.exp(log_a), N_WORDS
-        rises = np.sum(gammaln(counts + a) - gammaln(a))
-        return -rises - np.sum(gammaln(m * a) - gammaln(m * a + counts.sum(axis=1)))
-
-    best = minimize_scalar(minus, bounds=(-10, 5), method="bounded", options={"xatol": 1e-9}).x
-    np.testing.assert_allclose(symmetric(levels, lengths, np.ones(N_WORDS)), np.exp(best), rtol=1e-5)
-
-
-def test_symmetric_hyperparameters_at_their_limits():
-    one_each = np.eye(4, dtype=int)[[0, 1, 2, 3, 0]]
-    never = symmetric(item_levels(one_each), length_levels(one_each.sum(axis=1, keepdims=True)), np.ones(4))
-    assert never.sum() in (pytest.approx(1e10), pytest.approx(1e-10))
-    same = 5 * one_each
-    bursts = symmetric(item_levels(same), length_levels(same.sum(axis=1, keepdims=True)), np.ones(4))
-    np.testing.assert_allclose(bursts.sum(), 1e-10)
-    nothing = np.zeros((2, 4), dtype=int)
-    kept = symmetric(item_levels(nothing), length_levels(nothing.sum(axis=1, keepdims=True)), np.full(4, 0.7))
-    np.testing.assert_array_equal(kept, 0.7)
-
-
 @pytest.mark.parametrize("learn", LEARN)
 def test_same_bits_for_any_number_of_threads(corpus, learn, monkeypatch):
     monkeypatch.setattr(threads, "MIN_WORK", 1)
@@ -152,25 +118,3 @@ def test_empirical_likelihood_with_topics_of_the_prior(fitted, corpus):
 def test_bad_parameters(corpus, options, message):
     with pytest.raises(ValueError, match=message):
         LDA(**{"n_components": 3, **options}).fit(corpus)
-
-
-def test_words_are_not_counted_twice(corpus, monkeypatch):
-    """A second call of `sweeps` knows the counts that the first ended with, and gets the same as if it did not."""
-    params = lda.Hyperparameters(np.full(3, 0.5), np.full(N_WORDS, 0.1))
-    results, counted = [], []
-    name = "word_topics_of"
-    count = getattr(methods, name)
-    monkeypatch.setattr(
-        methods, "word_topics_of", lambda *args, **options: counted.append(1) or count(*args, **options)
-    )
-    for forget in (False, True):
-        chains = mcem.Chains.start(get_engine("local", 1).place(check_counts(corpus)), 3, 4)
-        method = methods.Method("all")
-        for _ in range(3):
-            stats = method.sweeps(chains, params, 2)
-            if forget:
-                chains.counted = None
-        results.append((chains.gather().tobytes(), stats.word_topics.tobytes(), stats.log_joint))
-        counted.append(0)
-    assert results[0] == results[1]
-    assert counted == [1, 0, 1, 1, 1, 0]

@@ -13,8 +13,6 @@ import bursty
 import oracles
 from bursty import Mixture, datasets, families, metrics
 from bursty.families.base import log_coefficient
-from bursty.inference.runs import Trace
-from bursty.inference.stopping import ChangePerDocument, Moved
 
 
 @pytest.fixture(scope="module")
@@ -113,15 +111,6 @@ def test_settings_of_a_paper(corpus):
     assert model.fit(corpus).family_ == "edcm"
     with pytest.raises(ValueError, match="paper must be one of 'elkan2006'"):
         Mixture.from_paper("nobody1999")
-
-
-def test_stopping_rules():
-    trace = Trace({"log_likelihood": [-5.0, -4.0, -3.9995], "moved": [1.0, 0.5, 0.001]})
-    assert Moved(0.002).settled(trace)
-    assert not Moved(0.0005).settled(trace)
-    assert ChangePerDocument(1e-3).settled(trace)
-    assert not ChangePerDocument(1e-4).settled(trace)
-    assert not ChangePerDocument(10.0).settled(trace.until(2))  # documents still move
 
 
 def test_saved_and_back(corpus, tmp_path):

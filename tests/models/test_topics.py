@@ -14,7 +14,6 @@ from bursty import DCMLDA, LDA, Checkpoint, Corpus
 from bursty.engines import chunks, local
 from bursty.inference import checkpoint as checkpoints
 from bursty.inference import mcem
-from bursty.inference.stream import FORGOTTEN, Stream
 from bursty.kernels import threads
 from samplers import oracles_topics as oracles
 
@@ -123,27 +122,6 @@ def test_what_a_stream_keeps_does_not_grow():
         sizes.append(size(model))
     assert sizes[-1] < 1.05 * sizes[50]
     assert all(len(value) < 5000 for value in (model._topics, model.doc_topic_))
-
-
-def test_steps_of_a_stream():
-    tables = [np.array([[4.0, 0.0], [2.0, 2.0]]), np.array([[0.0, 6.0], [0.0, 0.0]])]
-    stats = [short(LDA)._statistics(*_levels(t), 1.0, *_levels(t), t) for t in tables]
-    mixed = Stream.begin(stats[0], 2).mix(stats[1], 3)
-    step = 3.0**-0.6
-    np.testing.assert_allclose(mixed.mean.word_topics, (1 - step) * tables[0] / 2 + step * tables[1] / 3)
-    assert (mixed.n_documents, mixed.n_chunks) == (5, 1)
-    back = Stream.unpack(type(stats[0]), mixed.pack())
-    np.testing.assert_array_equal(back.mean.word_topics, mixed.mean.word_topics)
-    np.testing.assert_array_equal(back.mean.words.weights, mixed.mean.words.weights)
-    faded = Stream(stats[0] * (FORGOTTEN / 100), 2).pack()["mean"]
-    assert faded["word_topics"].nnz == len(faded["words"]["items"]) == 0
-
-
-def _levels(table):
-    from bursty.samplers.tokens import item_levels, length_levels
-
-    counts = table.astype(np.int64)
-    return item_levels(counts), length_levels(counts.sum(axis=1, keepdims=True))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bursty.storage import recover, replacing, replacing_folder
+from bursty.storage import discard, recover, replacing, replacing_folder
 
 module = importlib.import_module("bursty.storage.replacing")  # the package has a function of this name
 
@@ -174,3 +174,31 @@ def test_without_locks_what_is_a_day_old_is_stale(tmp_path, monkeypatch):
     os.utime(old, (two_days_ago, two_days_ago))
     put(tmp_path / "file", "new")
     assert sorted(os.listdir(tmp_path)) == [young.name, "file"]
+
+
+def test_what_is_discarded_may_be_gone_already(tmp_path):
+    put(tmp_path / "file", "old")
+    (tmp_path / ".file.12345.part").write_text("left by a killed process")
+    discard(tmp_path / "file")
+    assert os.listdir(tmp_path) == []
+    discard(tmp_path / "file")
+
+
+def test_what_is_kept_beside_new_files_keeps_its_times(tmp_path, monkeypatch):
+    """Where files cannot be linked they are copied."""
+    path = tmp_path / "folder"
+    for link in (os.link, None):
+        put_folder(path, "old")
+        (path / "mine").write_text("precious")
+        os.utime(path / "mine", (1e9, 1e9))
+        os.chmod(path, 0o750)
+        if link is None:
+            monkeypatch.setattr(os, "link", _cannot_link)
+        put_folder(path, "new", keep=True)
+        assert content(path) == dict.fromkeys("abc", "new") | {"mine": "precious"}
+        assert (path / "mine").stat().st_mtime == 1e9
+        assert path.stat().st_mode & 0o777 == 0o750
+
+
+def _cannot_link(*args):
+    raise OSError(1, "Operation not permitted")

@@ -11,6 +11,7 @@ from bursty.storage.schema import (
     floats,
     index,
     integers,
+    log_shares,
     maybe,
     number,
     part,
@@ -126,3 +127,22 @@ def test_arrays_at_their_bounds():
     for value, message in (([0, 3], "above"), ([-1, 0], "below")):
         with pytest.raises(Mismatch, match=message):
             index("K", None)(np.array(value), {"K": 3}, "it")
+
+
+@pytest.mark.parametrize(
+    ("rule", "sound", "wrong"),
+    [
+        (log_shares(None), ([-np.inf, -3.0, 0.0], [5e-7], []), ([2e-6], [np.nan])),
+        (log_shares(None, high=1.0), ([1.0],), ([1.1],)),
+        (floats(None, sums=0), ([0.5, 0.5], [0.5, 0.5 + 5e-7], []), ([0.5, 0.5 + 2e-6], [1.0, 1.0])),
+        (floats(None, above=0), ([1e-300], []), ([0.0, 1.0], [-1.0])),
+        (integers(None, low=2), (np.array([2]),), (np.array([1]), np.array([1, 5]))),
+        (integers(None, dtype="uint64"), (np.array([2**63], dtype=np.uint64),), (np.array([1]),)),
+    ],
+)
+def test_shares_sums_and_types(rule, sound, wrong):
+    for value in sound:
+        rule(np.asarray(value), {}, "it")
+    for value in wrong:
+        with pytest.raises(Mismatch, match=r"^it "):
+            rule(np.asarray(value), {}, "it")

@@ -1,0 +1,347 @@
+"""The M steps of the topic models and the statistics they need, against direct maximisation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import gammaln
+
+from bursty.engines import Chunk, LocalEngine, total
+from bursty.families import DCM
+from bursty.families.priors import UrnPrior
+from bursty.families.solve import solve_urns
+from bursty.families.sparse_urns import PairUrns
+from bursty.inference import mcem
+from bursty.inference.stream import Stream
+from bursty.inference.topics import base, lda
+from bursty.inference.topics import dcmlda as methods
+from bursty.inference.topics.base import symmetric
+from bursty.samplers import lda as sampler
+from bursty.samplers.dcmlda import Hyperparameters
+from bursty.samplers.tokens import State, Tokens, item_levels, length_levels
+from samplers import oracles_topics as oracles
+
+N_WORDS = 40
+
+
+def make(n_documents, seed=0):
+    """Documents of three topics over their own words, of different burstiness, and some words that all share."""
+    beta = np.full((N_WORDS, 3), 0.02)
+    for k, s in enumerate((4.0, 12.0, 40.0)):
+        beta[10 * k : 10 * k + 10, k] = 0.7 * s / 10
+        beta[30:, k] = 0.3 * s / 10
+    rng = np.random.default_rng(seed)
+    return oracles.make_dcmlda(rng.integers(40, 120, size=n_documents), np.array([0.5, 1.0, 0.3]), beta, rng)
+
+
+def make_lda(n_documents, seed=0):
+    phi = np.full((N_WORDS, 3), 0.002)
+    for k in range(3):
+        phi[12 * k : 12 * k + 12, k] = 1.0
+    rng = np.random.default_rng(seed)
+    return oracles.make_lda(rng.integers(40, 100, size=n_documents), np.array((0.3, 0.6, 0.2)), phi / phi.sum(0), rng)
+
+
+def place(counts):
+    return LocalEngine(1).place(sp.csr_array(counts.astype(np.int32)))
+
+
+def tables(seed=0, n_topics=3, n_documents=12, n_words=5):
+    """Documents, random topics of their tokens, and how many tokens each document, word and topic have in common."""
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(1.2, size=(n_documents, n_words))
+    counts[4] = 0
+    chunk = Chunk(sp.csr_array(counts.astype(np.int32)))
+    tokens = Tokens.numbered(chunk, 0)
+    topics = rng.integers(0, n_topics, size=int(tokens.first[-1])).astype(np.uint8)
+    table = np.zeros((n_documents, n_words, n_topics), dtype=int)
+    documents = np.repeat(np.arange(n_documents), counts.sum(axis=1))
+    np.add.at(table, (documents, np.repeat(chunk.indices, chunk.values), topics), 1)
+    return State(tokens, topics), table
+
+
+def dense(levels, n_levels=40):
+    """Levels as a table: item, value."""
+    out = np.zeros((levels.n_items, n_levels))
+    np.add.at(out, (levels.items, levels.values), levels.weights[:, 0])
+    return out
+
+
+def levels_of(rows, n_levels=40):
+    """Rows (documents) by column and value, without zeros."""
+    out = np.zeros((rows.shape[1], n_levels))
+    for row in rows:
+        for item, value in enumerate(row):
+            out[item, value] += value > 0
+    return out
+
+
+def test_statistics_count_documents_by_tokens():
+    state, table = tables()
+    stats = methods.statistics(state, 3, log_joint=-2.5)
+    np.testing.assert_array_equal(dense(stats.mixtures), levels_of(table.sum(axis=1)))
+    np.testing.assert_array_equal(dense(stats.lengths), levels_of(table.sum(axis=(1, 2))[:, None]))
+    np.testing.assert_array_equal(dense(stats.words), levels_of(table.reshape(12, 15)))
+    assert stats.log_joint == -2.5
+    sizes = stats.sizes()
+    expected = levels_of(table.sum(axis=1))
+    for value, weights in zip(sizes.values, sizes.weights, strict=True):
+        np.testing.assert_array_equal(weights, expected[:, value])
+    assert sizes.weights.sum() == expected.sum()
+    nothing = methods.statistics(state, 3, log_joint=-2.5, learn=False)
+    assert (nothing.mixtures.n_items, nothing.words.n_items, nothing.log_joint) == (0, 0, -2.5)
+
+
+def test_topics_in_another_order_and_merged():
+    """Statistics do what the same change of every token's topic does; what is merged stays two documents."""
+    state, table = tables()
+    stats = methods.statistics(state, 3)
+    order = np.array([2, 0, 1])
+    other = stats.reordered(order)
+    np.testing.assert_array_equal(dense(other.mixtures), levels_of(table.sum(axis=1)[:, order]))
+    np.testing.assert_array_equal(dense(other.words), levels_of(table[:, :, order].reshape(12, 15)))
+    into = np.array([1, 0, 1])
+    merged = stats.merged(into)
+    one = levels_of(table.sum(axis=1))
+    np.testing.assert_array_equal(dense(merged.mixtures), [one[1], one[0] + one[2]])
+    words = levels_of(table.reshape(12, 15)).reshape(5, 3, 40)
+    np.testing.assert_array_equal(
+        dense(merged.words).reshape(5, 2, 40), np.stack([words[:, 1], words[:, 0] + words[:, 2]], 1)
+    )
+    nothing = methods.statistics(state, 3, learn=False)
+    assert nothing.merged(into).mixtures.n_items == 0
+
+
+def test_statistics_of_lda():
+    """Tokens of every word and topic, and topics by (word, number of tokens) for beta."""
+    counts = make_lda(20)
+    chains = mcem.Chains.start(place(counts), 3, 4)
+    params = sampler.Hyperparameters(np.full(3, 0.5), np.full(N_WORDS, 0.1))
+    stats = lda.Method("all").sweeps(chains, params, 2)
+    topics = chains.gather()
+    assert chains.number == 2
+    words, documents = np.nonzero(counts.T)[0], np.repeat(np.arange(20), counts.sum(axis=1))
+    words = np.concatenate([np.repeat(np.arange(N_WORDS), row) for row in counts])
+    table = np.zeros((N_WORDS, 3), dtype=int)
+    np.add.at(table, (words, topics), 1)
+    np.testing.assert_array_equal(stats.word_topics, table)
+    np.testing.assert_array_equal(dense(stats.words, 1000), levels_of(table.T, 1000))
+    np.testing.assert_array_equal(dense(stats.sizes, 2000), levels_of(table.sum(axis=0)[:, None], 2000))
+    mixtures = np.zeros((20, 3), dtype=int)
+    np.add.at(mixtures, (documents, topics), 1)
+    np.testing.assert_array_equal(dense(stats.mixtures, 200), levels_of(mixtures, 200))
+
+    def log_dcm(rows, a):
+        rises = np.sum(gammaln(rows + a) - gammaln(a))
+        return rises + np.sum(gammaln(a.sum()) - gammaln(a.sum() + rows.sum(axis=1)))
+
+    assert stats.log_joint == pytest.approx(log_dcm(mixtures, params.alpha) + log_dcm(table.T, params.beta))
+    order = np.array([2, 0, 1])
+    np.testing.assert_array_equal(stats.reordered(order).word_topics, table[:, order])
+    np.testing.assert_array_equal(stats.merged(np.array([0, 1, 0])).word_topics, [[a + c, b] for a, b, c in table])
+    still = lda.Method("nothing").sweeps(chains, params, 1)
+    assert still.words.n_items == still.mixtures.n_items == 0
+
+
+def test_learning_of_lda():
+    """Nothing, one number each, or all of them, each at its maximum."""
+    counts = make_lda(20)
+    chains = mcem.Chains.start(place(counts), 3, 4)
+    params = sampler.Hyperparameters(np.full(3, 0.5), np.full(N_WORDS, 0.1))
+    stats = lda.Method("all").sweeps(chains, params, 2)
+    assert lda.Method("nothing").update(stats, params) is params
+    even = lda.Method("symmetric").update(stats, params)
+    np.testing.assert_allclose(even.alpha, symmetric(stats.mixtures, stats.lengths, params.alpha))
+    np.testing.assert_allclose(even.beta, symmetric(stats.words, stats.sizes, params.beta))
+    free = lda.Method("all").update(stats, params)
+    floor = base.FLOOR / (1 + base.FLOOR) * free.beta.sum() / N_WORDS
+    seen = stats.word_topics.sum(axis=1) > 0
+    np.testing.assert_allclose(free.beta[~seen], floor)
+    bare, rows = (free.beta - floor)[seen], stats.word_topics[seen].T.astype(int)
+    rises = [[np.sum(1.0 / (a + np.arange(n))) for a, n in zip(bare, row, strict=True)] for row in rows]
+    falls = [np.sum(1.0 / (bare.sum() + np.arange(n))) for n in rows.sum(axis=1)]
+    np.testing.assert_allclose(np.sum(rises, axis=0), np.sum(falls), rtol=1e-6)
+    same = lda.Method("all").conclude(stats, params)
+    np.testing.assert_array_equal(same.beta, free.beta)
+
+
+def test_a_stream_of_lda_counts_as_if_all_documents_were_like_the_mean():
+    counts = make_lda(20)
+    chains = mcem.Chains.start(place(counts), 3, 4)
+    params = sampler.Hyperparameters(np.full(3, 0.5), np.full(N_WORDS, 0.1))
+    stats = lda.Method("all").sweeps(chains, params, 2)
+    found = lda.Method("all").of_stream(stats * (1 / 20), 60)
+    np.testing.assert_allclose(found.word_topics, 3 * stats.word_topics)
+    np.testing.assert_array_equal(dense(found.words, 3000), levels_of(3 * stats.word_topics.T.astype(int), 3000))
+    assert lda.Method("nothing").of_stream(stats, 2).words.n_items == 0
+
+
+def test_sweeps_of_dcmlda_move_blocks_now_and_then(monkeypatch):
+    """Before sweeps 0, 20, 40, ..., whatever the number of the first."""
+    moved, kind = [], Hyperparameters
+    monkeypatch.setattr(kind, "move_blocks", lambda self, state, seed, number: moved.append(number) or state)
+    state, _ = tables()
+    params = Hyperparameters(np.ones(3), np.ones((5, 3)))
+    for numbers in (range(0, 3), range(18, 43)):
+        methods.sweeps(state.tokens.chunk, 0, state.topics, params, 1, numbers, True)
+    assert moved == [0, 20, 40]
+
+
+def test_the_start_of_dcmlda_learns_beta_from_sweeps_of_lda():
+    counts = make(30)[0]
+    chains = mcem.Chains.start(place(counts), 3, 4)
+    params = methods.start(chains, np.full(3, 0.5), N_WORDS)
+    assert chains.number == 20
+    np.testing.assert_array_equal(params.alpha, 0.5)
+    stats = chains.sum(methods.begin_statistics, n_topics=3)
+    beta, background = methods.learn_beta(stats, np.full((N_WORDS, 3), 7.0), exact=True)
+    np.testing.assert_allclose(params.beta, beta)
+    np.testing.assert_allclose(params.background, background)
+
+
+def test_nothing_is_learned_where_nothing_shall_be():
+    state, _ = tables()
+    params = Hyperparameters(np.ones(3), np.ones((5, 3)))
+    stats = methods.statistics(state, 3)
+    fixed = methods.Method(learn=False, prior=UrnPrior())
+    assert fixed.update(stats, params) is params
+    assert fixed.conclude(stats, params) is params
+
+
+def test_symmetric_hyperparameters_are_the_maximum():
+    counts = make_lda(60)
+    levels, lengths = item_levels(counts), length_levels(counts.sum(axis=1, keepdims=True))
+
+    def minus(log_a):
+        a, m = np.exp(log_a), N_WORDS
+        rises = np.sum(gammaln(counts + a) - gammaln(a))
+        return -rises - np.sum(gammaln(m * a) - gammaln(m * a + counts.sum(axis=1)))
+
+    best = minimize_scalar(minus, bounds=(-10, 5), method="bounded", options={"xatol": 1e-9}).x
+    np.testing.assert_allclose(symmetric(levels, lengths, np.ones(N_WORDS)), np.exp(best), rtol=1e-5)
+
+
+def test_symmetric_hyperparameters_at_their_limits():
+    one_each = np.eye(4, dtype=int)[[0, 1, 2, 3, 0]]
+    never = symmetric(item_levels(one_each), length_levels(one_each.sum(axis=1, keepdims=True)), np.ones(4))
+    assert never.sum() in (pytest.approx(1e10), pytest.approx(1e-10))
+    same = 5 * one_each
+    bursts = symmetric(item_levels(same), length_levels(same.sum(axis=1, keepdims=True)), np.ones(4))
+    np.testing.assert_allclose(bursts.sum(), 1e-10)
+    nothing = np.zeros((2, 4), dtype=int)
+    kept = symmetric(item_levels(nothing), length_levels(nothing.sum(axis=1, keepdims=True)), np.full(4, 0.7))
+    np.testing.assert_array_equal(kept, 0.7)
+
+
+def test_words_are_not_counted_twice(monkeypatch):
+    """A second call of `sweeps` knows the counts that the first ended with, and gets the same as if it did not."""
+    params = sampler.Hyperparameters(np.full(3, 0.5), np.full(N_WORDS, 0.1))
+    results, counted = [], []
+    count = lda.word_topics_of
+    monkeypatch.setattr(lda, "word_topics_of", lambda *args, **options: counted.append(1) or count(*args, **options))
+    for forget in (False, True):
+        chains = mcem.Chains.start(place(make_lda(60)), 3, 4)
+        method = lda.Method("all")
+        for _ in range(3):
+            stats = method.sweeps(chains, params, 2)
+            if forget:
+                chains.counted = None
+        results.append((chains.gather().tobytes(), stats.word_topics.tobytes(), stats.log_joint))
+        counted.append(0)
+    assert results[0] == results[1]
+    assert counted == [1, 0, 1, 1, 1, 0]
+
+
+def test_the_m_step_is_maximum_likelihood():
+    """Against L-BFGS on the complete likelihood, as the paper maximises it."""
+    rng = np.random.default_rng(0)
+    counts = make(40)[0]
+    tokens = Tokens.numbered(Chunk(sp.csr_array(counts.astype(np.int32))), 0)
+    words = np.repeat(tokens.chunk.indices, tokens.chunk.values)
+    documents = np.repeat(np.arange(40), counts.sum(axis=1))
+    topics = (rng.random(len(words)) < rng.beta(1.0, 2.0, size=40)[documents]).astype(np.uint8)
+    stats = methods.statistics(State(tokens, topics), 2)
+    table = np.zeros((40, N_WORDS, 2))
+    np.add.at(table, (documents, words, topics), 1)
+
+    def log_likelihood(a, rows):
+        rises = np.sum(gammaln(rows + a) - gammaln(a))
+        return rises + np.sum(gammaln(a.sum()) - gammaln(a.sum() + rows.sum(axis=1)))
+
+    def lbfgs(rows):
+        start = np.zeros(rows.shape[1])
+        return np.exp(minimize(lambda log_a: -log_likelihood(np.exp(log_a), rows), start, method="L-BFGS-B").x)
+
+    alpha, mixtures = methods.learn_alpha(stats), table.sum(axis=1)
+    np.testing.assert_allclose(alpha, lbfgs(mixtures), rtol=1e-3)
+    assert log_likelihood(alpha, mixtures) >= log_likelihood(lbfgs(mixtures), mixtures) - 1e-9
+    beta, background = methods.learn_beta(stats, np.ones((N_WORDS, 2)), exact=True)
+    np.testing.assert_allclose(background, 1.0)  # both topics have all words, several times
+    for k in range(2):
+        rows = table[:, :, k]
+        expected = lbfgs(rows)
+        np.testing.assert_allclose(beta[:, k], expected + methods.FLOOR * expected.sum() / N_WORDS, rtol=0.02)
+        bare = beta[:, k] - methods.FLOOR / (1 + methods.FLOOR) * beta[:, k].sum() / N_WORDS
+        assert log_likelihood(bare, rows) >= log_likelihood(expected, rows) - 1e-9
+
+
+def test_a_topic_keeps_a_share_for_words_that_are_new_to_it():
+    """What its words give up (Kneser and Ney), in proportion to the number of topics that have a word."""
+    rng = np.random.default_rng(0)
+    counts = sp.csr_array(rng.poisson(0.03, size=(30, N_WORDS)) + sp.eye_array(30, N_WORDS)).astype(np.int32)
+    counts.eliminate_zeros()
+    tokens = Tokens.numbered(Chunk(counts), 0)
+    words = np.repeat(tokens.chunk.indices, tokens.chunk.values)
+    documents = np.repeat(np.arange(30), counts.sum(axis=1))
+    topics = rng.integers(0, 2, size=len(words)).astype(np.uint8)
+    stats = methods.statistics(State(tokens, topics), 2)
+    bare = solve_urns(PairUrns(stats.words, 2), stats.sizes(), None)
+    beta, background = methods.learn_beta(stats, np.ones((N_WORDS, 2)), exact=True)
+    table = np.zeros((30, N_WORDS, 2))
+    np.add.at(table, (documents, words, topics), 1)
+    # Draws behind the counts of a pair: of n tokens in a document the i-th is one with probability a / (a + i - 1).
+    draws = np.zeros((N_WORDS, 2))
+    for document, word, k in np.argwhere(table > 0):
+        a = bare[word, k]
+        draws[word, k] += sum(a / (a + i) for i in range(int(table[document, word, k])))
+    once, twice = np.sum(np.rint(draws) == 1), np.sum(np.rint(draws) == 2)
+    assert once > 10
+    given = np.minimum(draws, once / (once + 2 * twice))
+    weights = np.count_nonzero(draws > 0.5, axis=1) + 0.1
+    np.testing.assert_allclose(background, weights / weights.mean())
+    kept = np.divide(draws - given, draws, out=np.zeros_like(draws), where=draws > 0)
+    expected = (
+        bare * kept + bare.sum(axis=0) * given.sum(axis=0) / draws.sum(axis=0) * (weights / weights.sum())[:, None]
+    )
+    np.testing.assert_allclose(beta, expected, rtol=1e-6)
+    np.testing.assert_allclose(beta.sum(axis=0), bare.sum(axis=0))
+    # The mean of several samples, and a stream's mean of a document, say the same.
+    thirds = total([stats * (1 / 3)] * 3)
+    np.testing.assert_allclose(methods.learn_beta(thirds, beta, exact=True)[0], beta, rtol=1e-6)
+    a_document = Stream.begin(stats, 30)
+    of_stream = methods.Method().of_stream(a_document.mean, a_document.n_documents)
+    np.testing.assert_allclose(methods.learn_beta(of_stream, beta, exact=True)[0], beta, rtol=1e-6)
+
+
+def test_the_prior_is_that_of_the_dcm():
+    """A topic's s is what `DCM(prior="auto")` learns from the words that each document gave it."""
+    X = make(40)[0].astype(np.int32)
+    tokens = Tokens.numbered(Chunk(sp.csr_array(X)), 0)
+    stats = methods.statistics(State(tokens, np.zeros(int(tokens.first[-1]), dtype=np.uint8)), 1)
+    begin = Hyperparameters(np.ones(1), np.ones((N_WORDS, 1)))
+    result = methods.Method(prior=UrnPrior()).conclude(stats, begin)
+    plain = methods.Method().conclude(stats, begin)
+    np.testing.assert_allclose(result.totals, DCM(prior="auto").fit(X).s_, rtol=1e-4)
+    np.testing.assert_allclose(result.beta / result.totals, plain.beta / plain.totals, rtol=1e-10)
+
+
+def test_a_lost_topic_keeps_its_beta_and_a_small_alpha():
+    tokens = Tokens.numbered(Chunk(sp.csr_array(make(20)[0].astype(np.int32))), 0)
+    topics = np.random.default_rng(0).integers(0, 2, size=int(tokens.first[-1])).astype(np.uint8)
+    last = np.random.default_rng(0).gamma(1.0, size=(N_WORDS, 3))
+    stats = methods.statistics(State(tokens, topics), 3)
+    np.testing.assert_array_equal(methods.learn_beta(stats, last)[0][:, 2], last[:, 2])
+    alpha = methods.learn_alpha(stats)
+    assert 0 < alpha[2] < 0.01 * alpha[:2].min()
