@@ -171,3 +171,16 @@ def test_bad_input(corpora):
         document_completion(fitted, np.eye(60, dtype=int))
     with pytest.raises(ValueError, match="Negative"):
         document_completion(fitted, test.counts, -np.ones(test.counts.shape))
+
+
+def test_error_of_documents_of_one_size_is_that_of_a_mean():
+    """The standard error of the mean over documents, those without held tokens apart."""
+    values = np.random.default_rng(0).normal(-20.0, 3.0, size=9)
+
+    class Known:
+        def log_predictive(self, X, held, random_state):
+            return np.append(values, 0.0), np.append(np.full(9, 5.0), 0.0)
+
+    perplexity, error = document_completion(Known(), None, return_error=True)
+    assert perplexity == pytest.approx(np.exp(-values.mean() / 5))
+    assert error == pytest.approx(perplexity * values.std(ddof=1) / 3 / 5)

@@ -62,3 +62,14 @@ def test_topics_are_matched_whatever_their_sums():
     order, overlap = measures.match_topics([[2.0, 2.0, 0.0]], [[0.0, 1.0, 3.0], [9.0, 3.0, 0.0], [0.0, 0.0, 1.0]])
     assert order.tolist() == [1]
     np.testing.assert_allclose(overlap, [0.75])
+
+
+def test_diversity_is_the_share_of_different_words():
+    topics = np.array([[5, 4, 3, 2, 1, 0], [5, 4, 3, 2, 1, 0], [0, 1, 2, 3, 4, 5]], dtype=float)
+    for n_words in (1, 2, 3, 5):
+        best = [set(np.argsort(-row)[:n_words]) for row in topics]
+        assert measures.diversity(topics, n_words=n_words) == len(set.union(*best)) / (3 * n_words)
+    assert measures.diversity(topics) == 6 / 18  # ten words where there are six
+    for wrong in (np.ones(3), np.empty((0, 3)), np.empty((2, 0))):
+        with pytest.raises(ValueError, match="topics must have shape"):
+            measures.diversity(wrong)
