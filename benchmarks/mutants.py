@@ -2,7 +2,8 @@
 
 One operator, comparison or number is changed at a time, at random places, in a copy of the library; the tests of the
 module's folder (or those given with ``--tests``) run against each, and the changes that no test noticed are printed.
-The tests that run the changed line go first, the fastest of them first, and the first failure ends the run.
+Tests of the same name as the changed file go first, then those that call the changed function, the fastest of them
+first, and the first failure ends the run.
 ``--only 3 17`` repeats the third and seventeenth change of a seed. ``--notes FILE`` keeps what was seen of tests
 that have not changed since. Files whose names begin with ``cuda_`` are left out: they need a GPU.
 """
@@ -91,51 +92,77 @@ def changed(source: str, number: int) -> tuple[str, str, range]:
 class Library:
     """A copy of the library, with its compiled kernels, and the tests that run against it."""
 
-    def __init__(self, folder: Path, notes: Path) -> None:
+    def __init__(self, folder: Path, module: str, tests: list[str], notes: Path) -> None:
         self.folder = folder
+        self.module = module
+        self.tests = sorted({file for test in tests for file in _files(ROOT / test)})
         self.notes = notes
+        self.sound: dict[Path, bool] = {}
         self.watched: dict[str, Any] = {}
         shutil.copytree(ROOT / "src" / "bursty", folder / "bursty")
 
-    def watch(self, module: str, tests: list[str]) -> bool:
-        """Note which lines of the module each test runs; whether the tests pass.
+    def namesakes(self, file: Path) -> list[str]:
+        """Files of tests with the name of this file or its folder in theirs, if they pass without any change."""
+        names = {name.removesuffix("s") for name in (file.stem, file.parent.name) if name not in self.module.split(".")}
+        found = [test for test in self.tests if any(name in test.stem for name in names)]
+        for test in found:
+            if test not in self.sound:
+                self.sound[test] = self._run([str(test)], 3_600)
+        return [str(test) for test in found if self.sound[test]]
+
+    def watch(self) -> None:
+        """Note which functions of the module each test calls.
 
         Notes of earlier runs are used again for the files of tests that have not changed since, if the library has not.
         """
         library = _digest(*sorted((ROOT / "src" / "bursty").rglob("*.py")))
         known = json.loads(self.notes.read_text()) if self.notes.exists() else {}
-        passed = True
-        for file in sorted({file for test in tests for file in _files(ROOT / test)}):
-            key = f"{module} {file.relative_to(ROOT)} {_digest(file)} {library}"
+        for file in self.tests:
+            key = f"{self.module} {file.relative_to(ROOT)} {_digest(file)} {library}"
             if key not in known:
                 found = self.folder / "watched.json"
                 plugin = ["-p", "benchmarks.watched"]
-                passed &= self._run([str(file.relative_to(ROOT))], 3_600, plugin, WATCHED=f"{module}:{found}")
+                if not self._run([str(file)], 3_600, plugin, WATCHED=f"{self.module}:{found}"):
+                    raise SystemExit(f"{file} fails without any change: {(self.folder / 'log').read_text()}")
                 known[key] = json.loads(found.read_text())
-                if passed:
-                    self.notes.write_text(json.dumps(known))
+                self.notes.write_text(json.dumps(known))
             self.watched |= known[key]
-        return passed
 
     def notices(self, file: Path, text: str, lines: range) -> bool:
         """Whether the tests fail, or do not end, with this text in the place of the file."""
         name = str(file.relative_to(ROOT / "src"))
         target = self.folder / name
-        ours = {test: found["lines"].get(name, []) for test, found in self.watched.items()}
-        near = [test for test in ours if any(line in lines for line in ours[test])]
-        near = near or [test for test in ours if ours[test]]  # what runs on import is on no line of a test
-        near.sort(key=lambda test: self.watched[test]["seconds"])
-        # Of the others, those that share what a fixture of their file made, and those that look from another process.
-        files = {test.partition("::")[0] for test in near}
-        rest = [test for test in ours if test.partition("::")[0] in files or self.watched[test]["process"]]
-        rest = [test for test in rest if test not in near]
         # A compiled kernel has those that it calls in it: all are compiled again.
         own = {"NUMBA_CACHE_DIR": tempfile.mkdtemp(dir=self.folder)} if "kernels" in target.parts else {}
+        first = self.namesakes(file)
+        if first and not self._run_changed(target, text, first, 600, **own):
+            return True
+        if not self.watched:
+            self.watch()
+        parts = self._near(name, lines)
+        return any(
+            not self._run_changed(target, text, part, 60 + 10 * self._seconds(part), **own) for part in parts if part
+        )
+
+    def _near(self, name: str, lines: range) -> tuple[list[str], list[str]]:
+        """The tests that call a function on these lines, and others that may notice a change of it."""
+        ours = {test: found["calls"].get(name, []) for test, found in self.watched.items()}
+        near = [test for test in ours if any(first <= lines[0] and lines[-1] <= last for first, last in ours[test])]
+        # Others share what a fixture of their file made; what runs on import, or in a child process, is in no test.
+        files = {test.partition("::")[0] for test in near}
+        rest = [test for test in ours if (test.partition("::")[0] in files if near else ours[test])]
+        rest += [] if near else [test for test in ours if self.watched[test]["process"]]
+        rest = sorted(set(rest) - set(near), key=lambda test: self.watched[test]["seconds"])
+        return sorted(near, key=lambda test: self.watched[test]["seconds"]), rest
+
+    def _run_changed(self, target: Path, text: str, tests: list[str], seconds: float, **extra: str) -> bool:
+        """Whether the tests pass with this text in the file."""
+        source = ROOT / "src" / target.relative_to(self.folder)
         target.write_text(text)
         try:
-            return any(not self._run(part, 60 + 10 * self._seconds(part), **own) for part in (near, rest) if part)
+            return self._run(tests, seconds, **extra)
         finally:
-            target.write_text(file.read_text())
+            shutil.copy2(source, target)  # with its time, by which numba knows what it has compiled
 
     def _seconds(self, tests: list[str]) -> float:
         return sum(self.watched[test]["seconds"] for test in tests)
@@ -208,10 +235,7 @@ def main() -> int:
         importlib.import_module(name)
     survivors = 0
     with tempfile.TemporaryDirectory() as folder:
-        library = Library(Path(folder), options.notes or Path(folder, "notes.json"))
-        if not library.watch(options.module, tests):
-            print(f"{' '.join(tests)} fail without any change:", (Path(folder) / "log").read_text(), file=sys.stderr)
-            return 2
+        library = Library(Path(folder), options.module, tests, options.notes or Path(folder, "notes.json"))
         for place, (file, number) in chosen:
             text, change, lines = changed(file.read_text(), number)
             found = library.notices(file, text, lines)

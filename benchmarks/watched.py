@@ -1,11 +1,13 @@
-"""A plugin of pytest for `benchmarks.mutants`: which lines of a module each test runs, how long it takes, and
+"""A plugin of pytest for `benchmarks.mutants`: which functions of a module each test calls, how long it takes, and
 whether it starts a process.
 
-The variable WATCHED has the name of the module and the file to write, with a colon between.
+The variable WATCHED has the name of the module and the file to write, with a colon between. Calls are noted and not
+lines, which would make parsers slow.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
@@ -22,7 +24,8 @@ import pytest
 MODULE, _, NOTES = os.environ.get("WATCHED", "").partition(":")
 PLACE = os.sep + MODULE.replace(".", os.sep)
 _found: dict[str, Any] = {}
-_lines: dict[str, set[int]] = defaultdict(set)
+_calls: dict[str, list[tuple[int, int]]] = defaultdict(list)
+_seen: set[int] = set()
 _processes: list[str] = []
 
 
@@ -34,22 +37,20 @@ def _note_process(event: str, _: Any) -> None:
 sys.addaudithook(_note_process)
 
 
-def _watch(frame: FrameType, event: str, argument: Any) -> Any:
-    name = frame.f_code.co_filename
-    if PLACE not in name:
-        return None
-    lines = _lines["bursty" + name.rpartition(f"{os.sep}bursty")[2]]
-
-    def note(frame: FrameType, event: str, argument: Any) -> Any:
-        lines.add(frame.f_lineno)
-        return note
-
-    return note(frame, event, argument)
+def _watch(frame: FrameType, event: str, argument: Any) -> None:
+    code = frame.f_code
+    # What runs on import (modules, bodies of classes) is not optimised code.
+    if PLACE not in code.co_filename or id(code) in _seen or not code.co_flags & inspect.CO_OPTIMIZED:
+        return
+    _seen.add(id(code))
+    lines = [line for _, _, line in code.co_lines() if line]
+    _calls["bursty" + code.co_filename.rpartition(f"{os.sep}bursty")[2]].append((min(lines), max(lines)))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    _lines.clear()
+    _calls.clear()
+    _seen.clear()
     _processes.clear()
     began = time.process_time()
     threading.settrace(_watch)
@@ -59,8 +60,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     finally:
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type]  # as it was
-        lines = {name: sorted(found) for name, found in _lines.items()}
-        _found[item.nodeid] = {"seconds": time.process_time() - began, "lines": lines, "process": bool(_processes)}
+        _found[item.nodeid] = {
+            "seconds": time.process_time() - began,
+            "calls": dict(_calls),
+            "process": bool(_processes),
+        }
 
 
 def pytest_sessionfinish() -> None:

@@ -94,7 +94,9 @@ def test_annealing_that_loses_components_starts_again_lower(table):
 def test_lost_components_are_told():
     same = np.tile([4, 1, 3], (9, 1))
     with pytest.warns(ConvergenceWarning, match="2 of 3 clusters have no documents"):
-        Mixture(3, random_state=0).fit(same)
+        model = Mixture(3, random_state=0).fit(same)
+    np.testing.assert_array_equal(np.isnan(model.confidence_), model.sizes_ == 0)  # of nobody nothing is said
+    assert np.nanmax(model.confidence_) <= 1.0
 
 
 def test_coefficient(corpus):
