@@ -92,8 +92,9 @@ def changed(source: str, number: int) -> tuple[str, str, range]:
 class Library:
     """A copy of the library, with its compiled kernels, and the tests that run against it."""
 
-    def __init__(self, folder: Path, module: str, tests: list[str], notes: Path) -> None:
+    def __init__(self, folder: Path, module: str, tests: list[str], notes: Path, near: bool) -> None:
         self.folder = folder
+        self.near = near
         self.module = module
         self.tests = sorted({file for test in tests for file in _files(ROOT / test)})
         self.notes = notes
@@ -137,6 +138,8 @@ class Library:
         first = self.namesakes(file)
         if first and not self._run_changed(target, text, first, 600, **own):
             return True
+        if first and self.near:
+            return False
         if not self.watched:
             self.watch()
         parts = self._near(name, lines)
@@ -221,6 +224,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int, nargs="*", help="only these of the changes, counted from 1")
     parser.add_argument("--notes", type=Path, help="file of what the tests were seen to run")
+    parser.add_argument("--near", action="store_true", help="only tests of the same name as the file, if there are any")
     parser.add_argument("--verbose", action="store_true", help="print those that were noticed, too")
     options = parser.parse_args()
     place = ROOT / "src" / Path(*options.module.split("."))
@@ -235,7 +239,9 @@ def main() -> int:
         importlib.import_module(name)
     survivors = 0
     with tempfile.TemporaryDirectory() as folder:
-        library = Library(Path(folder), options.module, tests, options.notes or Path(folder, "notes.json"))
+        library = Library(
+            Path(folder), options.module, tests, options.notes or Path(folder, "notes.json"), options.near
+        )
         for place, (file, number) in chosen:
             text, change, lines = changed(file.read_text(), number)
             found = library.notices(file, text, lines)

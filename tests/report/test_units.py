@@ -10,7 +10,7 @@ import pytest
 import bursty
 from bursty import BayesClassifier, Corpus, Mixture, plot, report
 from bursty.corpus import write_shards
-from bursty.corpus.units import Units, units_of
+from bursty.corpus.units import units_of
 from bursty.families import DCM, EDCM
 
 UNITS = ("sample", "taxon", "read")
@@ -33,27 +33,6 @@ def samples(corpus):
 @pytest.fixture(scope="module")
 def model(samples):
     return Mixture(3, random_state=0).fit(samples)
-
-
-@pytest.mark.parametrize(
-    ("given", "plural"),
-    [
-        (UNITS, ("samples", "taxa", "reads")),
-        ("basket,item,query", ("baskets", "items", "queries")),
-        (["box", "ox/oxen", "day"], ("boxes", "oxen", "days")),
-    ],
-)
-def test_plurals(given, plural):
-    assert Units.of(given).plural == plural
-    assert Units.of(Units.of(given).names) == Units.of(given)
-
-
-def test_sentences():
-    assert Units.of(["event", "item", "read"]).say("A document of a word; Tokens") == "An event of an item; Reads"
-    assert Units().say("a document") == "a document"
-    for bad in (["a"], "a,b", ["a", "", "c"], [1, 2, 3]):
-        with pytest.raises(ValueError, match="three names"):
-            Units.of(bad)
 
 
 def test_they_are_saved_with_the_corpus_and_the_model(samples, model, tmp_path):

@@ -65,7 +65,7 @@ def iter_text(stream: BinaryIO, name: str, encoding: str | None = None) -> Itera
     head = stream.read(_CHUNK)
     encoding, skip = _choose(head, name, encoding)
     decoder = codecs.getincrementaldecoder(encoding)()
-    chunk, offset = head[skip:], skip
+    chunk, offset = head[skip:] or stream.read(_CHUNK), skip
     while chunk:
         try:
             text = decoder.decode(chunk)
