@@ -12,6 +12,7 @@ from bursty.families import get_family
 from bursty.families.multinomial import MultinomialParameters
 from bursty.inference import em
 from bursty.inference.stopping import RelativeChange
+from bursty.storage.schema import Mismatch, check
 
 FAMILY = get_family("multinomial")
 X = np.array([[4, 0, 1, 0], [0, 3, 0, 2], [1, 1, 1, 0], [0, 0, 0, 0], [0, 0, 0, 5], [2, 2, 0, 1]])
@@ -266,3 +267,20 @@ def test_weights_stand_for_copies():
     first, second = one.expectation(STATE), other.expectation(STATE)
     np.testing.assert_allclose(first.resp, second.resp)
     assert first.log_evidence == pytest.approx(second.log_evidence)
+
+
+def test_what_is_stored_is_checked():
+    """Responsibilities are any non-negative numbers, and mixing weights sum to one."""
+    stats = FAMILY.summarize(CHUNK, bayes()[0])
+    check(em.Expectation(stats, np.array([0.0, 0.5, 7.0]), -3.0), {"n_words": 4})
+    check(STATE, {"n_words": 4})
+    for wrong in (
+        em.Expectation(stats, np.array([-0.1, 0.5, 7.0]), -3.0),
+        em.Expectation(stats, np.array([0.5, 7.0]), -3.0),
+        em.Expectation(stats, np.ones(3), np.nan),
+        em.State(STATE.params, np.array([0.5, 0.5, 0.5])),
+        em.State(STATE.params, np.array([1.0, 0.5, -0.5])),
+        em.State(STATE.params, np.array([0.5, 0.5])),
+    ):
+        with pytest.raises(Mismatch):
+            check(wrong, {"n_words": 4})

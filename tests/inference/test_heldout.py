@@ -189,3 +189,53 @@ def test_a_word_with_many_tokens():
     found, _ = heldout.left_to_right(document, MODELS["dcmlda"], 0, 400, (20, 0.0)).T
     assert n > gibbs_heldout.LARGE
     np.testing.assert_allclose(found, logsumexp(terms), rtol=0.05)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 150])
+def test_empirical_likelihood_is_a_plain_mean(counts, name, n):
+    """Of the likelihoods under all pseudo-documents, in blocks of any number, with the error of that mean."""
+    found, error = heldout.empirical_likelihood(Chunk(counts), MODELS[name], 7, n)
+    likelihoods = np.exp(counts @ heldout.pseudo_documents(MODELS[name], 7, range(n)))
+    np.testing.assert_allclose(np.exp(found), likelihoods.mean(axis=1))
+    expected = likelihoods.std(axis=1) / likelihoods.mean(axis=1) / np.sqrt(n)
+    np.testing.assert_allclose(error, expected, atol=1e-7)
+
+
+def test_chains_are_those_of_the_documentation():
+    """`metrics.document_completion` says 16 chains of 2 sweeps that are discarded and 3 that count."""
+    chains = heldout.ShortChains()
+    assert (chains.n_chains, chains.burn_in, chains.n_samples) == (16, 2, 3)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_topics_of_cells_in_blocks(counts, name, monkeypatch):
+    """However many documents are in a block: shares of the samples of each cell, and the most frequent topic."""
+    chains = heldout.ShortChains(3, 1, 2)
+    whole = heldout.cell_topics(Chunk(counts), MODELS[name], 0, chains)
+    n_cells, words, values, best, sizes, columns, shares = whole
+    table = np.zeros((len(words), 3))
+    table[np.repeat(np.arange(len(words)), sizes), columns] = shares
+    np.testing.assert_allclose(table.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(best, table.argmax(axis=1))
+    np.testing.assert_array_equal(n_cells, np.diff(counts.indptr))
+    np.testing.assert_array_equal(values, counts.data)
+    expected = np.zeros((len(words), 3))
+    tokens = Tokens.by_content(Chunk(counts))
+    for topics in heldout.samples(tokens, MODELS[name], 0, chains):
+        np.add.at(expected, (np.repeat(np.arange(len(words)), values), topics), 1.0)
+    np.testing.assert_allclose(table, expected / expected.sum(axis=1, keepdims=True))
+    for size in (1, 10, 12, 30):
+        monkeypatch.setattr(heldout, "_TABLE", size)
+        parts = heldout.cell_topics(Chunk(counts), MODELS[name], 0, chains)
+        for one, other in zip(whole, parts, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_samples_come_after_burn_in(counts):
+    tokens = Tokens.by_content(Chunk(counts))
+    some = list(heldout.samples(tokens, MODELS["lda"], 0, heldout.ShortChains(2, 3, 2)))
+    all_of_them = list(heldout.samples(tokens, MODELS["lda"], 0, heldout.ShortChains(2, 0, 5)))
+    assert len(some) == 4
+    for one, other in zip(some, [all_of_them[i] for i in (3, 4, 8, 9)], strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -334,6 +334,14 @@ def test_the_prior_is_that_of_the_dcm():
     result = methods.Method(prior=UrnPrior()).conclude(stats, begin)
     plain = methods.Method().conclude(stats, begin)
     np.testing.assert_allclose(result.totals, DCM(prior="auto").fit(X).s_, rtol=1e-4)
+    bursts = 30 * np.eye(N_WORDS, dtype=np.int32)[np.arange(60) % N_WORDS] + (np.arange(60) == 3)[:, None].astype(
+        np.int32
+    )
+    tokens = Tokens.numbered(Chunk(sp.csr_array(bursts)), 0)
+    one = methods.statistics(State(tokens, np.zeros(int(tokens.first[-1]), dtype=np.uint8)), 1)
+    small = methods.Method(prior=UrnPrior()).conclude(one, begin)
+    assert small.totals[0] < 1
+    np.testing.assert_allclose(small.totals, DCM(prior="auto").fit(bursts).s_, rtol=1e-4)
     np.testing.assert_allclose(result.beta / result.totals, plain.beta / plain.totals, rtol=1e-10)
 
 
