@@ -3,17 +3,19 @@
 One operator, comparison or number is changed at a time, at random places, in a copy of the library; the tests of the
 module's folder (or those given with ``--tests``) run against each, and the changes that no test noticed are printed.
 Tests of the same name as the changed file go first, then those that call the changed function, the fastest of them
-first, and the first failure ends the run.
-``--only 3 17`` repeats the third and seventeenth change of a seed. ``--notes FILE`` keeps what was seen of tests
-that have not changed since. Files whose names begin with ``cuda_`` are left out: they need a GPU.
+first, and the first failure ends the run. ``--near`` runs only the former, where there are any. ``--only 3 17`` repeats
+the third and seventeenth change of a seed. ``--notes FILE`` keeps what was seen of tests that have not changed since.
+Files whose names begin with ``cuda_`` are left out: they need a GPU.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import gc
 import hashlib
 import importlib
+import inspect
 import json
 import os
 import random
@@ -25,7 +27,8 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from types import CodeType, FunctionType
+from typing import Any
 
 import numba
 import pytest
@@ -101,6 +104,12 @@ class Library:
         self.sound: dict[Path, bool] = {}
         self.watched: dict[str, Any] = {}
         shutil.copytree(ROOT / "src" / "bursty", folder / "bursty")
+        python = [str(folder), str(ROOT)]
+        os.environ |= {"PYTHONPATH": os.pathsep.join(python), "PYTHONDONTWRITEBYTECODE": "1"}
+        sys.dont_write_bytecode = True
+        sys.path[:0] = python
+        for name in (*_IMPORTED, module):
+            importlib.import_module(name)
 
     def namesakes(self, file: Path) -> list[str]:
         """Files of tests with the name of this file or its folder in theirs, if they pass without any change."""
@@ -108,7 +117,8 @@ class Library:
         found = [test for test in self.tests if any(name in test.stem for name in names)]
         for test in found:
             if test not in self.sound:
-                self.sound[test] = self._run([str(test)], 3_600)
+                # In this process, so that later ones have its kernels.
+                self.sound[test] = not self._pytest(["-q", str(test)])
         return [str(test) for test in found if self.sound[test]]
 
     def watch(self) -> None:
@@ -151,32 +161,48 @@ class Library:
         """The tests that call a function on these lines, and others that may notice a change of it."""
         ours = {test: found["calls"].get(name, []) for test, found in self.watched.items()}
         near = [test for test in ours if any(first <= lines[0] and lines[-1] <= last for first, last in ours[test])]
-        # Others share what a fixture of their file made; what runs on import, or in a child process, is in no test.
+        # Others share what a fixture of their file made. What runs on import is in no test: any may see it.
         files = {test.partition("::")[0] for test in near}
-        rest = [test for test in ours if (test.partition("::")[0] in files if near else ours[test])]
-        rest += [] if near else [test for test in ours if self.watched[test]["process"]]
-        rest = sorted(set(rest) - set(near), key=lambda test: self.watched[test]["seconds"])
-        return sorted(near, key=lambda test: self.watched[test]["seconds"]), rest
+        rest = {test for test in ours if not near or test.partition("::")[0] in files} - set(near)
+        fastest_first = [sorted(part, key=lambda test: self.watched[test]["seconds"]) for part in (near, rest)]
+        return fastest_first[0], fastest_first[1]
 
     def _run_changed(self, target: Path, text: str, tests: list[str], seconds: float, **extra: str) -> bool:
         """Whether the tests pass with this text in the file."""
         source = ROOT / "src" / target.relative_to(self.folder)
         target.write_text(text)
         try:
-            return self._run(tests, seconds, **extra)
+            return self._run(tests, seconds, change=(target, source.read_text(), text), **extra)
         finally:
             shutil.copy2(source, target)  # with its time, by which numba knows what it has compiled
 
     def _seconds(self, tests: list[str]) -> float:
         return sum(self.watched[test]["seconds"] for test in tests)
 
-    def _run(self, tests: list[str], seconds: float, options: Sequence[str] = (), **extra: str) -> bool:
-        """Whether these tests pass within so many seconds of the processor, in a process that has imported the rest."""
+    def _run(
+        self,
+        tests: list[str],
+        seconds: float,
+        options: Sequence[str] = (),
+        change: tuple[Path, str, str] | None = None,
+        **extra: str,
+    ) -> bool:
+        """Whether these tests pass within so many seconds of the processor, in a fork of this process."""
         listed = self.folder / "tests"  # a command line has a largest length
         listed.write_text("\n".join(tests))
         child = os.fork()
         if not child:
-            self._become_pytest(["-x", "-q", "-p", "no:cacheprovider", *options, f"@{listed}"], seconds, extra)
+            code = 1
+            try:
+                os.setsid()
+                resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
+                os.environ |= extra
+                numba.config.CACHE_DIR = extra.get("NUMBA_CACHE_DIR", numba.config.CACHE_DIR)
+                if change is None or extra or not put_code(*change):
+                    forget("bursty")  # to be imported as it is now
+                code = self._pytest(["-x", "-q", *options, f"@{listed}"])
+            finally:
+                os._exit(code)
         patience = time.monotonic() + 10 * seconds
         while time.monotonic() < patience:
             ended, status = os.waitpid(child, os.WNOHANG)
@@ -187,25 +213,60 @@ class Library:
         os.waitpid(child, 0)
         return False
 
-    def _become_pytest(self, arguments: list[str], seconds: float, extra: dict[str, str]) -> NoReturn:
-        """Run pytest with the copy of the library in this process, which ends with it."""
-        os.setsid()
-        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
-        python = [str(self.folder), str(ROOT)]
-        os.environ |= {"PYTHONPATH": os.pathsep.join(python), "PYTHONDONTWRITEBYTECODE": "1", **extra}
-        sys.dont_write_bytecode = True
-        sys.path[:0] = python
-        numba.config.CACHE_DIR = extra.get("NUMBA_CACHE_DIR", numba.config.CACHE_DIR)
+    def _pytest(self, arguments: list[str]) -> int:
+        """Run pytest in this process; what it says goes to the log."""
+        kept = [os.dup(stream) for stream in (1, 2)]
         log = os.open(self.folder / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        for stream in (0, 1, 2):
-            os.dup2(log if stream else os.open(os.devnull, os.O_RDONLY), stream)
-        code = 1
+        for stream in (1, 2):
+            os.dup2(log, stream)
         try:
             os.chdir(ROOT)
-            code = int(pytest.main(arguments))
-            sys.stdout.flush()
+            for name in [name for name, module in sys.modules.items() if _is_test(module)]:
+                del sys.modules[name]
+            return int(pytest.main(["-p", "no:cacheprovider", *arguments]))
         finally:
-            os._exit(code)
+            sys.stdout.flush()
+            for stream, before in zip((1, 2), kept, strict=True):
+                os.dup2(before, stream)
+                os.close(before)
+            os.close(log)
+
+
+def put_code(target: Path, before: str, after: str) -> bool:
+    """Give the functions of an imported file the code of a changed one; False if more than functions changed."""
+    new = {}
+
+    def compare(old: CodeType, changed: CodeType) -> bool:
+        """Whether these differ; functions that do are noted."""
+        inner = [[value for value in code.co_consts if isinstance(value, CodeType)] for code in (old, changed)]
+        own = [[value for value in code.co_consts if not isinstance(value, CodeType)] for code in (old, changed)]
+        below = sum(compare(*pair) for pair in zip(*inner, strict=True)) > 0
+        same = (old.co_code, old.co_names, repr(own[0])) == (changed.co_code, changed.co_names, repr(own[1]))
+        if old.co_flags & inspect.CO_OPTIMIZED:
+            if below or not same:
+                new[old.co_qualname] = changed
+            return below or not same
+        return not same
+
+    # Both as `ast` writes them, so that nothing but the change is different.
+    if compare(*(compile(ast.unparse(ast.parse(text)), str(target), "exec") for text in (before, after))):
+        return False
+    for value in gc.get_objects():
+        if isinstance(value, FunctionType) and value.__code__.co_filename == str(target):
+            code = new.get(value.__code__.co_qualname)
+            if code is not None and code.co_freevars == value.__code__.co_freevars:
+                value.__code__ = code
+    return True
+
+
+def forget(package: str) -> None:
+    """Have a package imported again."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[name]
+
+
+def _is_test(module: Any) -> bool:
+    return (getattr(module, "__file__", None) or "").startswith(str(ROOT / "tests"))
 
 
 def _files(place: Path) -> list[Path]:
@@ -235,8 +296,6 @@ def main() -> int:
     random.Random(options.seed).shuffle(choices)
     chosen = list(enumerate(choices[: options.number], start=1))
     chosen = [choice for choice in chosen if not options.only or choice[0] in options.only]
-    for name in _IMPORTED:
-        importlib.import_module(name)
     survivors = 0
     with tempfile.TemporaryDirectory() as folder:
         library = Library(

@@ -1,5 +1,4 @@
-"""A plugin of pytest for `benchmarks.mutants`: which functions of a module each test calls, how long it takes, and
-whether it starts a process.
+"""A plugin of pytest for `benchmarks.mutants`: which functions of a module each test calls, and how long it takes.
 
 The variable WATCHED has the name of the module and the file to write, with a colon between. Calls are noted and not
 lines, which would make parsers slow.
@@ -26,15 +25,6 @@ PLACE = os.sep + MODULE.replace(".", os.sep)
 _found: dict[str, Any] = {}
 _calls: dict[str, list[tuple[int, int]]] = defaultdict(list)
 _seen: set[int] = set()
-_processes: list[str] = []
-
-
-def _note_process(event: str, _: Any) -> None:
-    if event in ("os.fork", "os.posix_spawn", "subprocess.Popen"):
-        _processes.append(event)
-
-
-sys.addaudithook(_note_process)
 
 
 def _watch(frame: FrameType, event: str, argument: Any) -> None:
@@ -51,7 +41,6 @@ def _watch(frame: FrameType, event: str, argument: Any) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     _calls.clear()
     _seen.clear()
-    _processes.clear()
     began = time.process_time()
     threading.settrace(_watch)
     sys.settrace(_watch)
@@ -60,11 +49,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     finally:
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type]  # as it was
-        _found[item.nodeid] = {
-            "seconds": time.process_time() - began,
-            "calls": dict(_calls),
-            "process": bool(_processes),
-        }
+        _found[item.nodeid] = {"seconds": time.process_time() - began, "calls": dict(_calls)}
 
 
 def pytest_sessionfinish() -> None:
