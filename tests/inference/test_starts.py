@@ -107,6 +107,7 @@ def test_number_of_runs_of_kmeans(monkeypatch, work, expected):
 def test_number_of_runs_in_a_space(monkeypatch, kind, work, expected):
     """Points x dimensions x clusters per step; the space of the rows themselves has as many dimensions as words."""
     monkeypatch.setattr(starts, "SPACE_WORK", work)
+    monkeypatch.setattr(starts, "SHORT_WORK", 1.0)  # no short runs of EM
     calls = []
     monkeypatch.setattr(starts, "_from_kmeans", lambda *args: calls.append(args[3:]))
     starts._in_space(problem(), kind, np.random.default_rng(0))
@@ -116,17 +117,18 @@ def test_number_of_runs_in_a_space(monkeypatch, kind, work, expected):
 def test_a_sample_bounds_the_work(monkeypatch):
     monkeypatch.setattr(starts, "SPACE_WORK", 2 * 3 * 2 * 7.9)
     monkeypatch.setattr(points, "SAMPLE", 2)
+    monkeypatch.setattr(starts, "SHORT_WORK", 1.0)
     calls = []
     monkeypatch.setattr(starts, "_from_kmeans", lambda *args: calls.append(args[3]))
     starts._in_space(problem(), "directions", np.random.default_rng(0))
     assert calls == [7]
 
 
-@pytest.mark.parametrize(("work", "expected"), [(1e8, 20), (1.0, 1), (11 * 2 * 10 * 4.9, 4)])
-def test_several_starts_are_the_best_of_short_runs(monkeypatch, work, expected):
-    """Half of the candidates end after one step of k-means; that with the largest likelihood is kept."""
+@pytest.mark.parametrize(("work", "fresh", "shaken"), [(1e8, 20, 20), (1.0, 1, 0), (11 * 2 * 10 * 5.9, 3, 2)])
+def test_several_starts_are_the_best_of_short_runs(monkeypatch, work, fresh, shaken):
+    """Half of them from single runs of k-means, some of one step, and half from the best so far."""
     monkeypatch.setattr(starts, "SHORT_WORK", work)
-    steps, judged = [], []
+    steps, judged, shaken_from = [], [], []
 
     def from_kmeans(problem, kind, rng, n_runs, n_steps):
         steps.append((n_runs, n_steps))
@@ -134,20 +136,46 @@ def test_several_starts_are_the_best_of_short_runs(monkeypatch, work, expected):
 
     def short_run(problem, state):
         judged.append(state)
-        return (1.0 if state == 3 else 0.0), state
+        return {3: 1.0, -1: 2.0, -2: 1.5}.get(state, 0.0), state
+
+    def shake(problem, state, rng):
+        shaken_from.append(state)
+        return -len(shaken_from)
 
     monkeypatch.setattr(starts, "_from_kmeans", from_kmeans)
     monkeypatch.setattr(starts, "_short_run", short_run)
+    monkeypatch.setattr(starts, "_shaken", shake)
     chosen = starts._in_space(problem(n_starts=3), "tfidf", np.random.default_rng(0))
-    assert len(steps) == expected
+    assert (len(steps), len(shaken_from)) == (fresh, shaken)
     assert {n for n, _ in steps} == {1}
-    if expected == 1:
-        assert (chosen, judged) == (1, [])  # nothing to compare with
+    if shaken:
+        assert shaken_from == [3] + [-1] * (shaken - 1)
+        assert (chosen, len(judged)) == (-1, fresh + shaken)
     else:
-        assert (chosen, len(judged)) == (3, expected)
-    if expected == 20:
+        assert (chosen, judged) == (1, [])  # nothing to compare with
+    if fresh == 20:
         assert {n for _, n in steps} == {1, points.MAX_ITER}
-        assert 4 <= sum(n == 1 for _, n in steps) <= 16
+
+
+def test_only_maximum_likelihood_searches_for_one_start(monkeypatch):
+    calls = []
+    monkeypatch.setattr(starts, "_search", lambda *args: calls.append("search"))
+    monkeypatch.setattr(starts, "_from_kmeans", lambda *args: calls.append("k-means"))
+    for more in ({}, {"tempering": True}, {"prior": object()}, {"prior": object(), "n_starts": 2}):
+        starts._in_space(problem(**more), "tfidf", np.random.default_rng(0))
+    assert calls == ["search", "k-means", "k-means", "search"]
+
+
+def test_some_documents_are_moved(monkeypatch):
+    """About a tenth of them to random components; the others have their responsibilities."""
+    counts = np.tile(X, (200, 1))
+    one = problem(counts)
+    state = starts.from_responsibilities(one, starts.soften(np.tile([0, 0, 1, 1, 1], 200), 2))
+    resp = np.concatenate([em.responsibilities(chunk, None, FAMILY, state)[0] for chunk in one.documents.chunks])
+    expected = 0.9 * resp.mean(axis=0) + 0.1 * 0.5
+    np.testing.assert_allclose(starts._shaken(one, state, np.random.default_rng(0)).weights, expected, atol=0.03)
+    monkeypatch.setattr(starts, "SHAKEN", 0.0)
+    np.testing.assert_allclose(starts._shaken(one, state, np.random.default_rng(0)).weights, resp.mean(axis=0))
 
 
 def test_a_short_run_is_ten_steps_of_em():
