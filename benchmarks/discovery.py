@@ -5,6 +5,7 @@ Settings of the library were chosen on the first group of collections only. The 
     python -m benchmarks.discovery
     python -m benchmarks.discovery --corpora classic400 --seeds 1
     python -m benchmarks.discovery --results runs.csv            go on from the runs in this file, and add to it
+    python -m benchmarks.discovery --apart 300 --seeds 1         how far apart four chains are after so many sweeps
 
 Collections of newsgroups are those of `bursty papers` (yu2010); their draws 100 and above are for choosing, those of
 the paper's tables (0 to 9) for reporting. Of larger collections, 1,000 random documents are taken.
@@ -63,6 +64,29 @@ def measure(name: str, seed: int, **options: Any) -> dict[str, Any]:
     return dict(zip(FIELDS, found, strict=True))
 
 
+def apart(name: str, seed: int, n_iter: int) -> None:
+    """Four chains of a given length: log joint probability below the best, clusters, NMI, R-hat of the second half."""
+    X, y = collection(name)
+    begin = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = DPMFS(n_iter=n_iter, n_chains=4, random_state=seed).fit(X)
+    half = n_iter // 2
+    means = model.trace_["log_joint"][:, half:].mean(axis=1)
+    # Chains keep as many partitions each; the last one of each is the last of its quarter.
+    last = model.samples_.reshape(4, -1, X.shape[0])[:, -1]
+    parts = {
+        "below the best": [f"{means.max() - mean:.0f}" for mean in means],
+        "clusters": [f"{k:.1f}" for k in model.trace_["n_clusters"][:, half:].mean(axis=1)],
+        "NMI": [f"{metrics.normalized_mutual_information(y, labels):.3f}" for labels in last],
+        "R-hat": [f"{what} {facts['r_hat']:.2f}" for what, facts in model.diagnostics_.items()],
+        "splits and merges accepted": [f"{model.trace_['split_changes'][:, half:].mean():.2%}"],
+        "seconds": [f"{time.process_time() - begin:.0f}"],
+    }
+    said = "; ".join(f"{what} {', '.join(values)}" for what, values in parts.items())
+    print(f"{name}, seed {seed}: {said}", flush=True)
+
+
 def show(rows: list[dict[str, Any]]) -> None:
     """Means over the seeds, the two groups of collections apart."""
     shown = FIELDS[2:]
@@ -82,7 +106,13 @@ def main() -> None:
     parser.add_argument("--corpora", nargs="+", default=[*CHOSEN_ON, *REPORTED])
     parser.add_argument("--max-iter", type=int, help="of DPMFS, in the place of its default")
     parser.add_argument("--results", type=Path, help="a CSV file of runs, to go on from and to add to")
+    parser.add_argument("--apart", type=int, metavar="SWEEPS", help="compare four chains of this length instead")
     arguments = parser.parse_args()
+    if arguments.apart is not None:
+        for seed in range(arguments.seeds):
+            for name in arguments.corpora:
+                apart(name, seed, arguments.apart)
+        return
     options = {} if arguments.max_iter is None else {"max_iter": arguments.max_iter}
     rows: list[dict[str, Any]] = []
     if arguments.results is not None and arguments.results.exists():

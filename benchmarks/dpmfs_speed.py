@@ -40,7 +40,7 @@ def main() -> None:
     took, model = seconds(corpus, sampler="paper")
     rows: list[tuple[Any, ...]] = [("paper", "multinomial", 3000, took, model.n_clusters_)]
     for family in ("multinomial", "dcm"):
-        took, model = seconds(corpus, family=family)
+        took, model = seconds(corpus, family=family, n_iter=500)
         rows.append(("collapsed", family, 500, took, model.n_clusters_))
     table("classic400, one core", rows, ("sampler", "family", "sweeps", "seconds", "clusters"))
 

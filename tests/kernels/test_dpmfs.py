@@ -94,6 +94,51 @@ def test_tally():
             np.testing.assert_array_equal(table.T if words_first else table, expected)
 
 
+def test_log_prob_with_t_summed_out():
+    """DCM log-probabilities of the chosen words, less what all components share; large counts take many factors."""
+    x = np.array([[3, 0, 1, 2], [0, 40, 0, 7], [0, 0, 5, 0]])
+    indptr, words = np.array([0, 3, 5, 6]), np.array([0, 2, 3, 1, 3, 2], dtype=np.int32)
+    documents = dpmfs_bursts.LabelledDocuments(indptr, words, x[x > 0].astype(np.int32), np.zeros(3, dtype=np.int32))
+    slot, fresh = np.array([1, 0, -1, 2], dtype=np.int32), np.array([[0.3, 5.0], [2.0, 1e-9], [0.01, 30.0]])
+    chosen = x[:, [1, 0, 3]]
+    expected = np.sum(gammaln(chosen[:, :, None] + fresh) - gammaln(fresh), axis=1)
+    for kernel in both(dpmfs_bursts.log_prob):
+        out = np.full((3, 2), np.nan)
+        kernel(documents, slot, fresh, np.log(fresh), out)
+        np.testing.assert_allclose(out, expected, rtol=1e-10)
+
+
+def test_reseat():
+    """Conditionals given the parameters: a row that is alone, held or kept apart stays where it is."""
+    scores = np.log([[0.5, 0.2, 0.9], [0.5, 0.2, 0.9], [0.1, 0.1, 0.8], [0.3, 0.4, 0.3], [0.1, 0.8, 0.1]])
+    mass, held = np.array([1, 2, 1, 1, 1]), np.array([0, 0, 0, 1, 0], dtype=np.uint8)
+    apart_indptr, apart = np.array([0, 1, 1, 1, 1, 2]), np.array([4, 0])
+    none = np.empty(0, dtype=np.int32)
+    documents = dpmfs_labels.Documents(np.zeros(6, dtype=np.int64), none, none, mass, held, apart_indptr, apart)
+    prior, first = dpmfs_labels.Prior(1.0, 0.25, 3, np.empty(0), 0.0), np.array([0, 0, 2, 0, 1], dtype=np.int32)
+    counts, results = np.zeros(3), []
+    for sweep in range(3_000):
+        labels, sizes = first.copy(), np.array([4, 1, 1])
+        dpmfs_labels.reseat(scores, documents, prior, labels, sizes, 3, sweep, 50)
+        np.testing.assert_array_equal(sizes, np.bincount(labels, weights=mass, minlength=3))
+        assert labels[3] == 0
+        assert labels[0] != labels[4]
+        counts[labels[0]] += 1
+        results.append(labels)
+    # Row 0 goes first: component 0 has 3 others, component 1 only the row it is kept apart from, component 2 one.
+    weights = np.exp(scores[0]) * [3.25, 0.0, 1.25]
+    assert counts[1] == 0
+    assert stats.chisquare(counts[[0, 2]], 3_000 * weights[[0, 2]] / weights.sum()).pvalue > 1e-3
+    alone = [labels for labels in results if labels[0] == 0 and labels[1] == 0]
+    assert all(labels[2] == 2 for labels in alone)
+    for sweep in range(20):
+        labels, sizes = first.copy(), np.array([4, 1, 1])
+        getattr(dpmfs_labels.reseat, "py_func", dpmfs_labels.reseat)(
+            scores, documents, prior, labels, sizes, 3, sweep, 50
+        )
+        np.testing.assert_array_equal(labels, results[sweep])
+
+
 def test_pick():
     weights = np.log([0.2, 0.5, 0.3])
     for u, expected in ((0.1, 0), (0.25, 1), (0.69, 1), (0.71, 2), (1.0 - 1e-17, 2)):

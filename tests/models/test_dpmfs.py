@@ -14,6 +14,7 @@ from bursty.cli import clusters
 from bursty.engines import Chunk
 from bursty.families import DCM, EDCM, Multinomial
 from bursty.models.dpmfs import chains, estimate, settings
+from bursty.models.dpmfs.constraints import Constraints
 from samplers import oracles_dpmfs as oracles
 from weights import NOT_FOR_COUNTS
 
@@ -245,6 +246,44 @@ def test_lambda_and_alpha_are_learned(bursty, sampler):
     fixed = DPMFS(sampler=sampler, learn_alpha=False, lam_prior=None, **SHORT).fit(bursty)
     assert set(fixed.trace_["scale"]) == {1.0}
     assert fixed.alpha_ == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "n_searches"),
+    [({}, 9), ({"n_iter": 60}, 2), ({"n_iter": 500}, 9), ({"n_iter": 20}, 0), ({"burn_in": 10}, 0),
+     ({"patience": 50}, 3), ({"max_iter": 30}, 1)],
+)  # fmt: skip
+def test_chains_search_only_in_sweeps_that_do_not_count(options, n_searches):
+    plan = settings.check_settings(DPMFS(**options)).plan
+    assert len(plan.searches) == n_searches
+    if plan.patience is None:
+        first = min(begin for number in range(1, plan.n_iter + 1) for begin, _ in plan.spans(number))
+        assert all(plan.held < number < first for number in plan.searches)
+    else:
+        assert all(plan.held < number < plan.patience for number in plan.searches)
+
+
+def test_chains_start_apart(bursty):
+    """From one cluster, and from many: chains that began alike might agree because they did."""
+    counts, starts = sp.csr_array(bursty.counts[:, bursty.counts.sum(axis=0) > 0]), {}
+    for family in ("dcm", "multinomial"):
+        model = DPMFS(family=family)
+        checked = settings.check_settings(model)
+        problem = settings.make_problem(model, checked, counts, Constraints(None, None, None), None)
+        rng = np.random.default_rng(0)
+        chain = [chains.start(model, problem, checked.plan, None, number, rng) for number in range(4)]
+        starts[family] = [len(np.unique(one.state.labels)) for one in chain]
+        assert all(one.state.chosen.all() == (family == "dcm") for one in chain)
+    assert starts == {"dcm": [1, 20, 1, 20], "multinomial": [1, 1, 1, 1]}
+
+
+@pytest.mark.parametrize("sampler", ["paper", "collapsed"])
+def test_lambda_of_each_word_is_learned(bursty, sampler):
+    model = DPMFS(sampler=sampler, lam_prior="words", **SHORT).fit(bursty)
+    factor = DPMFS(sampler=sampler, lam_prior="lognormal", **SHORT).fit(bursty)
+    assert len(np.unique(model.trace_["scale"])) > 10
+    assert model.trace_["log_joint"][-1] != factor.trace_["log_joint"][-1]
+    assert np.isfinite(model.components_).all()
 
 
 def test_words_that_never_occur_change_nothing(bursty):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy import stats
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp
 
 from bursty.samplers import dpmfs, dpmfs_collapsed, dpmfs_draws, dpmfs_paper
 from samplers import oracles_dpmfs as oracles
@@ -146,6 +146,33 @@ def test_learned_lambda(sampler, prior):
         parts = [oracles.log_components(X, gamma, labels, LAM * scale) for scale in np.exp(grid)]
         joint[labels, gamma] = value - oracles.log_components(X, gamma, labels, LAM) + logsumexp(log_weights + parts)
     agree(visits(problem_of(X, lam_prior=prior), sampler, 8_000, 4), joint)
+
+
+@pytest.mark.parametrize("sampler", ["paper", "collapsed"])
+def test_learned_lambda_of_each_word(sampler):
+    """log lambda is normal with variance 2 and covariance 1: a standard normal factor of all, and one of each word."""
+    grid = np.linspace(-6.5, 5.5, 31)
+    logs = np.stack(np.meshgrid(grid, grid, grid), axis=-1).reshape(-1, 3)
+    lams = LAM * np.exp(logs)
+    log_weights = -0.5 * np.sum(logs @ np.linalg.inv(np.eye(3) + 1.0) * logs, axis=1)
+    log_weights -= logsumexp(log_weights)
+
+    def log_side(counts, on):
+        """log B(counts + lambda) / B(lambda) for every lambda."""
+        if not on.any():
+            return 0.0
+        lam, n = lams[:, on], counts[on]
+        sums = lam.sum(axis=1)
+        return np.sum(gammaln(lam + n) - gammaln(lam), axis=1) + gammaln(sums) - gammaln(sums + n.sum())
+
+    joint = {}
+    for (labels, gamma), value in exact(X, MOST).items():
+        on = np.array(gamma, dtype=bool)
+        parts = log_side(X.sum(axis=0), ~on)
+        for k in set(labels):
+            parts = parts + log_side(X[np.array(labels) == k].sum(axis=0), on)
+        joint[labels, gamma] = value - oracles.log_components(X, gamma, labels, LAM) + logsumexp(log_weights + parts)
+    agree(visits(problem_of(X, lam_prior="words"), sampler, 8_000, 4), joint)
 
 
 @pytest.mark.parametrize("sampler", ["paper", "collapsed"])
@@ -308,7 +335,7 @@ def test_a_sweep_is_a_function_of_state_seed_and_number(sampler, bursty):
     """Stopped after any sweep and gone on from a copy of the state, a chain has the same bits."""
     x = np.random.default_rng(0).poisson(0.6, size=(30, 12)) + 0
     problem = problem_of(
-        x, 8, lam=np.full(12, 0.5), bursty=bursty, learn_alpha=True, lam_prior="gamma", omega_prior=(1.0, 1.0)
+        x, 8, lam=np.full(12, 0.5), bursty=bursty, learn_alpha=True, lam_prior="words", omega_prior=(1.0, 1.0)
     )
     sweep = sweeper(problem, sampler)
     state = dpmfs.init(problem, 8, np.zeros(30, dtype=np.int32), 1, 1.0)
@@ -319,6 +346,6 @@ def test_a_sweep_is_a_function_of_state_seed_and_number(sampler, bursty):
     again = middle
     for number in range(3, 6):
         again = sweep(again, number)
-    for name in ("labels", "chosen", "tables", "burst"):
+    for name in ("labels", "chosen", "tables", "burst", "own"):
         assert getattr(again, name).tobytes() == getattr(state, name).tobytes()
     assert (again.alpha, again.scale, again.omega) == (state.alpha, state.scale, state.omega)

@@ -22,6 +22,9 @@ from bursty.kernels.random import stream, uniform
 
 Array = np.ndarray[Any, Any]
 
+# Number of factors multiplied before taking a logarithm; none is below 1 or above the length of a document plus s.
+_FACTORS = 8
+
 
 class LabelledDocuments(NamedTuple):
     """The documents, as rows of word numbers and counts, and their labels."""
@@ -62,6 +65,39 @@ def draw_tables(documents, urns, seed, sweep, names, out):
                 for m in range(1, counts[cell]):
                     out[cell] += uniform(np.uint64(key), np.uint64(step), draw) * (a + m) < a
                     draw += 1
+
+
+@kernel
+def log_prob(documents, slot, fresh, log_fresh, out):
+    """Log-probability of each document in each component, its t summed out; constants of a document are left out.
+
+    Rows of ``fresh`` are s eta of the components, one per chosen word. Equivalent to the sum over the chosen words of
+    ``gammaln(fresh + x) - gammaln(fresh)``.
+    """
+    n_components, counts = fresh.shape[1], documents.counts
+    product = np.empty(n_components)
+    for document in range(len(documents.labels)):
+        row = out[document]
+        row[:] = 0.0
+        product[:] = 1.0
+        pending = 0
+        for cell in range(documents.indptr[document], documents.indptr[document + 1]):
+            place = slot[documents.words[cell]]
+            if place < 0:
+                continue
+            for k in range(n_components):
+                row[k] += log_fresh[place, k]
+            for m in range(1, counts[cell]):
+                for k in range(n_components):
+                    product[k] *= fresh[place, k] + m
+                pending += 1
+                if pending == _FACTORS:
+                    pending = 0
+                    for k in range(n_components):
+                        row[k] += math.log(product[k])
+                        product[k] = 1.0
+        for k in range(n_components):
+            row[k] += math.log(product[k])
 
 
 @kernel

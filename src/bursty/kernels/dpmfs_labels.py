@@ -222,3 +222,31 @@ def gibbs(start, documents, prior, labels, sizes, weights, totals, seed, sweep, 
         move(document, documents, 1, new, weights, totals)
         n_moved += new != old
     return len(labels), n_moved
+
+
+@kernel
+def reseat(scores, documents, prior, labels, sizes, seed, sweep, names):
+    """Draw the component of each row among the occupied ones, given their parameters; returns the number of moves.
+
+    ``scores`` (rows x components) are log-probabilities of the rows. A row that is alone in its component stays: the
+    components that are occupied are given, as their parameters are.
+    """
+    n_moved, n_components = 0, len(sizes)
+    weights = np.empty(n_components)
+    for row in range(len(labels)):
+        old, mass = labels[row], documents.mass[row]
+        if documents.held[row] or sizes[old] == mass:
+            continue
+        sizes[old] -= mass
+        for k in range(n_components):
+            weights[k] = -np.inf
+            if sizes[k] > 0:
+                weights[k] = scores[row, k] + log_rising(sizes[k] + prior.share, mass)
+        for i in range(documents.apart_indptr[row], documents.apart_indptr[row + 1]):
+            weights[labels[documents.apart[i]]] = -np.inf
+        key, step = stream(seed, sweep, names + row)
+        new = pick(weights, n_components, uniform(np.uint64(key), np.uint64(step), 0))
+        sizes[new] += mass
+        labels[row] = new
+        n_moved += new != old
+    return n_moved

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 # In place of the sweep; sweeps are numbered from 0 ------------------------------------------------------------
 
+#: Trial sweeps of DPMFS during burn-in.
+SEARCH = 2**39
 #: The start of a chain: topics of tokens, labels of documents.
 BEGINNING = 2**40
 #: The order of the words of a document in left-to-right estimation.
@@ -30,3 +32,4 @@ PRIOR = 2**62
 # In place of the document, within a sweep of DPMFS; documents are 0 .. D - 1 ----------------------------------
 
 NOISE, COMPONENTS, WORDS, TABLES, SPLITS = 2**41 - 1, 2**41, 2**42, 2**43, 2**44
+SEATS, LAMBDA = 2**45, 2**46

@@ -22,7 +22,7 @@ The caller leaves out words that no document has: all sizes here refer to words 
 | z | `State.labels` | D |
 | gamma | `State.chosen` | W |
 | t | `State.tables`: x itself, except in the bursty variant | cells |
-| lambda | `DPMFSData.lam` times `State.scale` | W |
+| lambda | `DPMFSData.lam` times `State.scale`, and times `State.own` where each word has a factor of its own | W |
 | omega | `State.omega` | |
 | s | `State.burst`: its shares for the chosen words and for the others | 2 |
 """
@@ -39,7 +39,7 @@ from scipy.special import gammaln
 
 from bursty.kernels import dpmfs_bursts, dpmfs_labels, dpmfs_words, order, random, select, streams
 from bursty.samplers.dpmfs_units import Units
-from bursty.storage.schema import floats, index, integers, number, storable
+from bursty.storage.schema import floats, index, integers, maybe, number, storable
 
 Array = np.ndarray[Any, Any]
 
@@ -141,6 +141,7 @@ class DPMFSData:
     alpha=number(above=0),
     scale=number(above=0),
     omega=number(above=0, high=1),
+    own=maybe(floats("n_words", above=0)),
 )
 @dataclass(frozen=True)
 class State:
@@ -153,6 +154,7 @@ class State:
     alpha: float
     scale: float
     omega: float
+    own: Array | None = None
 
     @property
     def sizes(self) -> Array:
@@ -169,7 +171,7 @@ class State:
 
     def lam(self, problem: DPMFSData) -> Array:
         """lambda of each word."""
-        return problem.lam * self.scale
+        return problem.lam * self.scale if self.own is None else problem.lam * self.scale * self.own
 
 
 @dataclass(frozen=True)
@@ -234,7 +236,8 @@ def init(problem: DPMFSData, n_components: int, known: Array, seed: int, alpha: 
     chosen[int(draws[-1] * problem.n_words)] = 1
     tables = np.ones_like(problem.counts) if problem.bursty else problem.counts
     labels = problem.units.separate(np.where(problem.held.astype(bool), known, labels).astype(np.int32))
-    return State(labels, chosen, tables, math.exp(LOG_BURST) * BURST_SHARES, alpha, 1.0, problem.omega)
+    own = np.ones(problem.n_words) if problem.lam_prior == "words" else None
+    return State(labels, chosen, tables, math.exp(LOG_BURST) * BURST_SHARES, alpha, 1.0, problem.omega, own)
 
 
 def flip_words(

@@ -2,16 +2,18 @@
 
 A sweep draws every word's indicator from its conditional, proposes splits and merges (Jain and Neal 2004), draws every
 document's label from its conditional (Neal 2000, algorithm 3), and then alpha and the other learned hyperparameters.
+With DCM components it also draws the parameters of the components, and given these every label and t together.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from bursty.kernels import dpmfs_labels, dpmfs_splits, random, streams
+from bursty.kernels import dpmfs_bursts, dpmfs_labels, dpmfs_lam, dpmfs_splits, dpmfs_words, random, streams
 from bursty.samplers import dpmfs, dpmfs_draws
 from bursty.samplers.dpmfs import Chosen, DPMFSData, Info, State, Sums
 
@@ -45,11 +47,14 @@ def sweep(problem: DPMFSData, state: State, steps: Steps, seed: int, number: int
         state = dpmfs_draws.draw_omega(problem, state, seed, number)
     if problem.lam_prior:
         state = _draw_scale(problem, state, seed, number)
+    if state.own is not None:
+        state = _draw_own(problem, state, seed, number)
     if problem.bursty:
         sums = Sums.of(problem, state, int(state.labels.max()) + 1)
         chosen = Chosen.of(problem, state)
         labels_of_units = problem.units.labels(state.labels)
         log_eta, _ = dpmfs_draws.draw_components(chosen, labels_of_units, len(sums.sizes), seed, number)
+        state = _draw_seats(problem, state, chosen, log_eta, seed, number)
         log_noise = dpmfs_draws.draw_noise(problem, state, sums.word_totals, seed, number)
         state = dpmfs_draws.draw_bursts(problem, state, log_eta, log_noise, chosen.slot, seed, number)
     return state, Info(words, labels, splits, log_odds)
@@ -103,6 +108,24 @@ def _draw_labels(problem: DPMFSData, state: State, chosen: Chosen, seed: int, nu
     return replace(state, labels=units.expand(labels)), moves / len(labels)
 
 
+def _draw_seats(problem: DPMFSData, state: State, chosen: Chosen, log_eta: Array, seed: int, number: int) -> State:
+    """Draw every document's label among the occupied components given their parameters, with its t summed out.
+
+    Together with the draw of t that follows, this draws label and t of a document at once: its t does not hold it where
+    it is.
+    """
+    units, n_components = problem.units, len(log_eta)
+    labels = units.labels(state.labels)
+    sizes = units.sizes(labels, n_components)
+    log_fresh = np.where(sizes > 0, math.log(state.burst[0]) + log_eta.T, 0.0)
+    scores = np.empty((problem.n_documents, n_components))
+    documents = dpmfs_bursts.LabelledDocuments(problem.indptr, problem.words, problem.counts, state.labels)
+    dpmfs_bursts.log_prob(documents, chosen.slot, np.exp(log_fresh), log_fresh, scores)
+    rows, prior = chosen.documents(problem), state.prior(problem, chosen.lam)
+    dpmfs_labels.reseat(units.add(scores), rows, prior, labels, sizes, seed, number, streams.SEATS)
+    return replace(state, labels=units.expand(labels))
+
+
 def _draw_scale(problem: DPMFSData, state: State, seed: int, number: int) -> State:
     """Draw the factor of lambda, with the components integrated out."""
     sums = Sums.of(problem, replace(state, scale=1.0), int(state.labels.max()) + 1)
@@ -114,3 +137,13 @@ def _draw_scale(problem: DPMFSData, state: State, seed: int, number: int) -> Sta
 
     rng = dpmfs_draws.generator(seed, number, "scale")
     return replace(state, scale=dpmfs_draws.slice_log(state.scale, log_density, rng))
+
+
+def _draw_own(problem: DPMFSData, state: State, seed: int, number: int) -> State:
+    """Draw each word's own factor of lambda, with the components integrated out."""
+    assert state.own is not None
+    sums, own = Sums.of(problem, state, int(state.labels.max()) + 1), state.own.copy()
+    clusters = dpmfs_words.Clusters(state.labels, sums.sizes, sums.totals, np.zeros(len(sums.sizes)))
+    base, cells = problem.lam * state.scale, sums.cells(problem)
+    dpmfs_lam.draw_integrated(own, base, state.chosen, sums.sums, cells, clusters, seed, number, streams.LAMBDA)
+    return replace(state, own=own)

@@ -115,7 +115,7 @@ def slice_log(
 
 def generator(seed: int, number: int, purpose: str) -> np.random.Generator:
     """The random stream for the few scalars of a sweep."""
-    counter = np.array([0, 0, 0, ("burst", "alpha", "scale", "omega").index(purpose)], dtype=np.uint64)
+    counter = np.array([0, 0, 0, ("burst", "alpha", "scale", "omega", "search").index(purpose)], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=np.array([seed, number], dtype=np.uint64), counter=counter))
 
 
@@ -139,7 +139,7 @@ def draw_omega(problem: DPMFSData, state: State, seed: int, number: int) -> Stat
 
 
 def log_scale_prior(scale: float, kind: str | None) -> float:
-    """Log prior density, with respect to log scale, of the factor of lambda: log-normal, or gamma of shape 1."""
+    """Log prior density, with respect to log scale, of the factor of lambda: gamma of shape 1, or log-normal."""
     if kind == "gamma":
         return math.log(scale) - scale
     return -0.5 * (math.log(scale) / _SCALE_SPREAD) ** 2

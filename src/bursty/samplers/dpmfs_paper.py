@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bursty.kernels import dpmfs_labels, random, streams, variates
+from bursty.kernels import dpmfs_labels, dpmfs_lam, random, streams, variates
 from bursty.samplers import dpmfs, dpmfs_draws
 from bursty.samplers.dpmfs import Chosen, DPMFSData, Info, State, Sums
 
@@ -51,7 +51,8 @@ def sweep(problem: DPMFSData, state: State, steps: Steps, seed: int, number: int
     if problem.bursty or problem.lam_prior:
         log_noise = dpmfs_draws.draw_noise(problem, state, sums.word_totals, seed, number)
         if problem.lam_prior:
-            state = draw_scale(problem, state, documents, log_eta, drawn, log_noise, seed, number)
+            _draw_empty(documents, log_eta, drawn, seed, number)
+            state = draw_lam(problem, state, log_eta, log_noise, seed, number)
         if problem.bursty:
             state = dpmfs_draws.draw_bursts(problem, state, log_eta, log_noise, documents.slot, seed, number)
     if problem.learn_alpha:
@@ -62,25 +63,21 @@ def sweep(problem: DPMFSData, state: State, steps: Steps, seed: int, number: int
     return state, Info(changed / max(1, steps.words), accepted / moves)
 
 
-def draw_scale(
-    problem: DPMFSData,
-    state: State,
-    documents: Chosen,
-    log_eta: Array,
-    drawn: Array,
-    log_noise: Array,
-    seed: int,
-    number: int,
-) -> State:
-    """Draw lambda given the parameters of all N components and of the noise ([Yu2010] eq. 17).
-
-    Only the factor of lambda is learned; its shape over the words is fixed.
-    """
+def _draw_empty(documents: Chosen, log_eta: Array, drawn: Array, seed: int, number: int) -> None:
+    """Draw the parameters of the components that no document has, or has been proposed."""
     for k in np.flatnonzero(drawn == 0):
         log_eta[k] = documents.lam
         variates.log_dirichlet(log_eta[k], seed, number, streams.COMPONENTS + int(k))
+
+
+def draw_lam(problem: DPMFSData, state: State, log_eta: Array, log_noise: Array, seed: int, number: int) -> State:
+    """Draw lambda given the parameters of all N components and of the noise ([Yu2010] eq. 17).
+
+    Its factor, and each word's own where these are learned.
+    """
     inside = state.chosen.astype(bool)
-    sides = [(problem.lam[inside], log_eta.sum(axis=0), len(log_eta)), (problem.lam[~inside], log_noise[~inside], 1)]
+    shape = replace(state, scale=1.0).lam(problem)
+    sides = [(shape[inside], log_eta.sum(axis=0), len(log_eta)), (shape[~inside], log_noise[~inside], 1)]
 
     def log_density(scale: float) -> float:
         total = dpmfs_draws.log_scale_prior(scale, problem.lam_prior)
@@ -93,4 +90,11 @@ def draw_scale(
     # The more words, the narrower the density.
     width = 1.0 / math.sqrt(1.0 + len(log_eta) * np.count_nonzero(inside))
     rng = dpmfs_draws.generator(seed, number, "scale")
-    return replace(state, scale=dpmfs_draws.metropolis_log(state.scale, log_density, rng, width=width))
+    state = replace(state, scale=dpmfs_draws.metropolis_log(state.scale, log_density, rng, width=width))
+    if state.own is None:
+        return state
+    own, log_values, lam = state.own.copy(), log_noise.copy(), state.lam(problem)
+    log_values[inside] = log_eta.sum(axis=0)
+    sums, base = np.array([lam[inside].sum(), lam[~inside].sum()]), problem.lam * state.scale
+    dpmfs_lam.draw_given(own, base, state.chosen, sums, float(len(log_eta)), log_values, seed, number, streams.LAMBDA)
+    return replace(state, own=own)

@@ -56,6 +56,14 @@ class Units:
             return tables
         return np.bincount(self.cells, weights=tables, minlength=len(self.words)).astype(np.int32)
 
+    def add(self, rows: Array) -> Array:
+        """Sums of the rows of the documents of each unit."""
+        if self.number is None:
+            return rows
+        out = np.zeros((len(self.mass), rows.shape[1]))
+        np.add.at(out, self.number, rows)
+        return out
+
     def labels(self, labels: Array) -> Array:
         """Labels of the units, from those of the documents."""
         if self.number is None:

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from bursty.inference.runs import Trace
 from bursty.inference.stopping import ChainsAgree, Rule, SamePartition
-from bursty.samplers import dpmfs, dpmfs_collapsed, dpmfs_paper
+from bursty.samplers import dpmfs, dpmfs_collapsed, dpmfs_paper, dpmfs_search
 from bursty.samplers.dpmfs import DPMFSData, Info, State
 from bursty.storage.schema import Mismatch, floats, index, part, whole
 
@@ -23,6 +23,11 @@ Span = tuple[int, int]
 MOST_SAMPLES = 500
 #: With DCM components, all words are selected in this number of initial sweeps, while the first clusters form.
 HELD = 30
+#: During burn-in, chains with DCM components search for better clusters: for the first time this number of sweeps after
+#: `HELD`, then every so many sweeps, up to a number of times.
+SEARCH_AFTER, SEARCH_EVERY, MOST_SEARCHES = 5, 8, 9
+#: Number of random labels from which every other chain with DCM components starts.
+MANY = 20
 #: Columns of the trace by which chains are judged, if they are learned.
 JUDGED = ("log_joint", "n_clusters", "n_words", "scale", "omega")
 
@@ -53,6 +58,12 @@ class Plan:
         """Number of initial sweeps with all words selected: `HELD`, or less in short chains."""
         first = self.begin((self.rounds or (self.n_iter,))[0]) if self.patience is None else self.patience
         return min(HELD, first // 2)
+
+    @property
+    def searches(self) -> range:
+        """Before which sweeps a chain searches for better clusters: none of them counts in any round."""
+        first = self.begin((self.rounds or (self.n_iter,))[0]) if self.patience is None else self.patience
+        return range(self.held + SEARCH_AFTER, first, SEARCH_EVERY)[:MOST_SEARCHES]
 
     def spans(self, number: int) -> list[Span]:
         """The windows that a sweep, counted from 1, belongs to; the first one ends first."""
@@ -207,18 +218,35 @@ class Chain:
 def make_sweep(model: Any, problem: DPMFSData, plan: Plan, seed: int) -> Sweep:
     """The sweep of the model's sampler."""
     if model.sampler == "paper":
-        steps = dpmfs_paper.Steps(int(model.word_steps), int(model.label_steps))
-        return lambda state, number: dpmfs_paper.sweep(problem, state, steps, seed, number)
-    splits = dpmfs_collapsed.Steps(splits=int(model.split_steps), held=plan.held if problem.bursty else 0)
-    return lambda state, number: dpmfs_collapsed.sweep(problem, state, splits, seed, number)
+        proposals = dpmfs_paper.Steps(int(model.word_steps), int(model.label_steps))
+        return lambda state, number: dpmfs_paper.sweep(problem, state, proposals, seed, number)
+    steps = dpmfs_collapsed.Steps(splits=int(model.split_steps), held=plan.held if problem.bursty else 0)
+    searches = plan.searches if problem.bursty else range(0)
+
+    def step(state: State, number: int) -> State:
+        return dpmfs_collapsed.sweep(problem, state, replace(steps, splits=0), seed, number)[0]
+
+    def sweep(state: State, number: int) -> tuple[State, Info]:
+        if number in searches:
+            state = dpmfs_search.search(problem, state, step, seed, number)
+        return dpmfs_collapsed.sweep(problem, state, steps, seed, number)
+
+    return sweep
 
 
-def start(model: Any, problem: DPMFSData, plan: Plan, known: Array | None, rng: np.random.Generator) -> Chain:
+def start(
+    model: Any, problem: DPMFSData, plan: Plan, known: Array | None, number: int, rng: np.random.Generator
+) -> Chain:
     """Start a chain: as in the paper, with random labels among N and one word selected, or, for the collapsed sampler,
-    with all documents in one cluster and, with DCM components, all words selected.
+    with all documents in one cluster.
+
+    With DCM components all words are selected, and chains with odd ``number`` start from random labels: chains that
+    start alike may agree for that reason alone.
     """
     seed = int(rng.integers(2**62))
     n_components = problem.most if model.sampler == "paper" and problem.most is not None else 1
+    if model.sampler == "collapsed" and problem.bursty and number % 2:
+        n_components = min(MANY, problem.limit)
     labels = np.zeros(problem.n_documents, dtype=np.int32) if known is None else known
     state = dpmfs.init(problem, n_components, labels, seed, float(model.alpha))
     if model.sampler == "collapsed" and problem.bursty:

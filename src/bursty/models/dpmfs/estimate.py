@@ -89,7 +89,7 @@ def rename(labels: Array, known: Array | None) -> Array:
 
 
 def make_components(
-    problem: DPMFSData, tables: Array, burst: float, scale: float, share: float,
+    problem: DPMFSData, tables: Array, burst: float, lam: Array, share: float,
     labels: Array, discriminative: Array, columns: Array, n_columns: int,
 ) -> Components:  # fmt: skip
     """The urns of a partition.
@@ -100,7 +100,7 @@ def make_components(
     words = np.flatnonzero(discriminative)
     slot = np.full(n_columns, -1, dtype=np.int32)
     slot[columns[words]] = np.arange(len(words), dtype=np.int32)
-    weights = np.repeat((problem.lam[words] * scale)[:, None], int(labels.max()) + 1, axis=1)
+    weights = np.repeat(lam[words][:, None], int(labels.max()) + 1, axis=1)
     indptr, slots, values = _cells(problem.indptr, columns[problem.words], tables, slot)
     dpmfs_labels.tally_component(indptr, slots, values, labels, True, weights)
     if problem.bursty and len(words):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from functools import partial
@@ -127,8 +128,9 @@ class DPMFS(DPMFSReading):
     learn_alpha : bool, optional
         Whether to sample alpha as well, under an exponential prior with mean ``alpha``. By default True with the
         collapsed sampler and False with the paper's.
-    lam_prior : {"auto", "lognormal", "gamma", None}, default "auto"
-        Prior, around 1, of a learned factor that multiplies ``lam``; None keeps ``lam`` fixed. "auto" is "lognormal"
+    lam_prior : {"auto", "lognormal", "gamma", "words", None}, default "auto"
+        Prior, around 1, of a learned factor that multiplies ``lam``; None keeps ``lam`` fixed. "words" learns the
+        vector of the paper's equation 17: one factor per word, besides a common log-normal one. "auto" is "lognormal"
         with DCM components if ``lam`` is not given, and None otherwise, as in the paper.
     threshold : float, default 0.7
         A word is discriminative if it was selected in more than this share of the sweeps, with a Bayes factor above 3:
@@ -399,7 +401,11 @@ class DPMFS(DPMFSReading):
                 trace = chain.trace
                 report(f"{trace['n_clusters'][-1]:.0f} clusters, {trace['n_words'][-1]:.0f} words")
 
-            start = partial(running.start, self, problem, plan, known)
+            numbers = itertools.count()
+
+            def start(rng: np.random.Generator) -> Chain:
+                return running.start(self, problem, plan, known, next(numbers), rng)
+
             resume = partial(Chain.resumed, self, problem, plan)
             runner = Runner(start, resume, writer, on_step)
             rng, n_threads = generator(self.random_state), threads.resolve(self.n_jobs)
@@ -439,7 +445,7 @@ class DPMFS(DPMFSReading):
             state = chains[0].state
             share = state.share(problem)
             chosen = self.discriminative_[columns]
-            args = state.tables, float(state.burst[0]), state.scale, share, labels, chosen, columns, n_words
+            args = state.tables, float(state.burst[0]), state.lam(problem), share, labels, chosen, columns, n_words
             return estimate.make_components(problem, *args)
 
         if self.min_cluster_size > 1:

@@ -55,7 +55,7 @@ def check_settings(model: Any) -> Settings:
     """Check all parameters that do not depend on the corpus, before any work is done."""
     _among("sampler", model.sampler, tuple(SAMPLERS))
     family = choose_family(model.family, model.sampler)
-    _among("lam_prior", model.lam_prior, ("auto", "lognormal", "gamma", None))
+    _among("lam_prior", model.lam_prior, ("auto", "lognormal", "gamma", "words", None))
     _among("point_estimate", model.point_estimate, (None, *ESTIMATES))
     for name, least in _LEAST.items():
         check_whole(name, getattr(model, name), least)
