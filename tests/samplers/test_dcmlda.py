@@ -155,6 +155,31 @@ def test_stationary_distribution(params):
     assert stats.chisquare(observed, expected).pvalue > 1e-3
 
 
+@pytest.mark.parametrize("counts", [(5, 1), (3, 2)])
+def test_repeated_words_keep_the_posterior(counts):
+    """Many copies of a document, all its states: sweeps from the exact posterior stay there, if words repeat, too.
+
+    The first word is at its floor in the last topic, so that it can have topics that are not in its table.
+    """
+    alpha, beta = np.array([0.5, 0.8, 0.4]), np.array([[0.9, 0.3, 0.2], [0.1, 0.6, 0.2], [0.4, 0.2, 0.7]])
+    words, n = np.repeat([0, 1], counts), 60_000
+    states = np.array(oracles.all_topics(len(words), 3))
+    joint = np.exp([oracles.dcmlda_log_joint(words, z, alpha, beta) for z in states])
+    expected = joint / joint.sum()
+    start = states[np.random.default_rng(5).choice(len(states), size=n, p=expected)]
+    state = State(tokens_of(np.tile(np.bincount(words, minlength=3), (n, 1))), start.ravel().astype(np.uint8))
+    params = dcmlda.Hyperparameters(alpha, beta)
+    for number in range(2):
+        state = params.sweep(state, 7, number)
+    codes = state.topics.reshape(n, len(words)) @ 3 ** np.arange(len(words))[::-1]
+    observed = np.bincount(codes, minlength=len(states))
+    often = expected * n >= 5
+    observed = np.append(observed[often], observed[~often].sum())
+    expected = n * np.append(expected[often], expected[~often].sum())
+    keep = expected > 0
+    assert stats.chisquare(observed[keep], expected[keep]).pvalue > 1e-3
+
+
 def test_geweke(params):
     """Drawing data and state together, and alternating sweeps with new data, give the same distribution."""
     n, length = 4000, 8

@@ -212,12 +212,12 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
             prefetch(background, words[min(cell + _AHEAD, last_cell)])
             begin, end = np.uint64(table_first[words[cell]]), np.uint64(table_first[words[cell] + 1])
             stop_token, q = token + np.uint64(counts[cell]), background[words[cell]]
-            # If a token has the topic of the one before it, which kept it, all terms are what they were for that one.
-            k, stays, above, drawn = _0, False, 0.0, 0.0
+            # A token that has the topic which the one before it was given leaves the counts as they were for that one.
+            k, above, drawn = n_topics, 0.0, 0.0
             if counts[cell] <= _FEW:
                 for own in range(token, stop_token):
                     old = np.uint64(topics[own])
-                    if not stays or old != k:
+                    if old != k:
                         if own > token:
                             rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
                         rest += recount(old, -1.0, n_k, alpha, totals, floor, ratio)
@@ -231,14 +231,13 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
                         k = along_mates(left - above, own, token, stop_token, topics, ratio)
                     else:
                         k = along_floor((left - above - drawn) / q, ratio, floor)
-                    stays = k == old
                     topics[own] = k
                 rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
                 token = stop_token
                 continue
             while end > begin and table_values[end - _1] == 0.0:
                 end -= _1
-            n_outside, home, stay = _0, np.int64(_NEITHER), 0.0
+            n_outside, home, stay, stays = _0, np.int64(_NEITHER), 0.0, False
             for i in range(begin, end):
                 places[table_topics[i]] = i - begin
             for i in range(token, stop_token):
@@ -253,6 +252,7 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
                 above += weights[i - begin]
             for own in range(token, stop_token):
                 old = np.uint64(topics[own])
+                # Here that one must have kept its topic, because the previous topic comes first.
                 if not stays or old != k:
                     if own > token:
                         rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
