@@ -134,6 +134,7 @@ def contenders() -> dict[str, Callable[[Any, int, int], Any]]:
     found: dict[str, Callable[[Any, int, int], Any]] = {
         "LDA": lambda train, k, seed: LDA(k, random_state=seed).fit(train),
         "DCMLDA": lambda train, k, seed: DCMLDA(k, random_state=seed).fit(train),
+        "DCMLDA, 60 drawn": lambda train, k, seed: DCMLDA(k, n_drawn=60, random_state=seed).fit(train),
     }
     if importlib.util.find_spec("tomotopy"):
         found["tomotopy LDA"] = fit_tomotopy

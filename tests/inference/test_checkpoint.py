@@ -30,6 +30,7 @@ MODELS = {
     "vmf": Mixture.from_paper("elkan2006", 3, family="vonmisesfisher", max_iter=15, tol=0, n_jobs=1, random_state=1),
     "lda": LDA(3, learn_hyperparameters=True, n_iter=20, tol=0, n_jobs=1, random_state=1),
     "dcmlda": DCMLDA(3, n_iter=20, tol=0, n_jobs=1, random_state=1),
+    "drawn": DCMLDA(3, n_drawn=9, n_iter=20, tol=0, n_jobs=1, random_state=1),
     "dpmfs": DPMFS(n_iter=60, n_chains=2, n_jobs=1, random_state=1),
     "dpmfs auto": DPMFS(n_iter="auto", max_iter=24, n_chains=2, n_jobs=1, random_state=1),
     "dpmfs paper": DPMFS(10, sampler="paper", n_iter=60, burn_in=30, n_jobs=1, random_state=1),

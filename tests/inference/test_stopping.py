@@ -21,6 +21,8 @@ def test_rules():
     assert not MeanGain(0.1, 2).settled(trace([1.0] * 3))
     assert MeanGain(0.1, 2).settled(trace([1.0] * 4))
     assert not MeanGain(0.1, 2).settled(trace([1.0, 1.0, 2.0, 2.0]))
+    assert MeanGain(0.1, 2, n_skipped=2).settled(trace([1.0, 1.0, 2.0, 2.0, 2.0, 2.0]))
+    assert not MeanGain(0.1, 2, n_skipped=2).settled(trace([1.0] * 5))
     same, other = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     assert not SamePartition().settled(Trace({"partition": [same]}))
     assert SamePartition().settled(Trace({"partition": [other, same, 1 - same]}))

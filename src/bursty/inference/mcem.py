@@ -35,7 +35,8 @@ class Schedule:
     """How long to run.
 
     ``burn_in`` sweeps precede the first M step, and ``n_sweeps`` each of the others. ``n_samples`` sweeps at the end
-    give the last M step and the mixtures.
+    give the last M step and the mixtures. In the first ``n_drawn`` iterations, ``draw`` takes the place of the M step:
+    new parameters, given statistics, the last parameters, the seed and the number of the next sweep.
     """
 
     n_iter: int = 200
@@ -43,6 +44,8 @@ class Schedule:
     burn_in: int = 20
     rule: Rule = field(default_factory=lambda: MeanGain(1e-3))
     n_samples: int = 10
+    n_drawn: int = 0
+    draw: Callable[[Any, Any, int, int], Any] | None = None
 
 
 @dataclass
@@ -156,7 +159,7 @@ class Run(Generic[P]):
         began = time.perf_counter()
         try:
             stats = self.method.sweeps(chains, self.params, n_sweeps)
-            params = chains.documents.run_locally(self.method.update, stats, self.params)
+            params = self._new_params(stats)
             # Read last: a device may still be at work, and has all of the iteration to do by now.
             log_likelihood = stats.log_joint / n_tokens
         except KeyboardInterrupt:
@@ -165,6 +168,16 @@ class Run(Generic[P]):
         self.params, seconds = params, max(time.perf_counter() - began, 1e-9)
         entry, speed = {"iteration": len(self.trace), "sweep": chains.number}, n_tokens * n_sweeps / seconds
         self.trace.add(**entry, log_likelihood=log_likelihood, tokens_per_second=speed)
+
+    def _new_params(self, stats: Any) -> P:
+        """By the M step, or drawn at the beginning; nothing is drawn on a device."""
+        chains, draw, run = self.chains, self.schedule.draw, self.chains.documents.run_locally
+        if draw is None or len(self.trace) >= self.schedule.n_drawn:
+            params: P = run(self.method.update, stats, self.params)
+            return params
+        fetch = chains.documents.fetch
+        drawn: P = run(draw, fetch(stats), fetch(self.params), chains.seed, chains.number)
+        return drawn
 
     def standing(self) -> dict[str, Any]:
         """Everything needed to resume, as plain values for a checkpoint."""

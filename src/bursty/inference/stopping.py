@@ -71,15 +71,17 @@ class ChangePerDocument:
 @dataclass(frozen=True)
 class MeanGain:
     """The mean log-likelihood of the last ``window`` steps exceeds that of the ``window`` before by at most ``tol``,
-    in relative terms (never, if ``tol`` is 0): Monte Carlo EM, whose steps are noisy.
+    in relative terms (never, if ``tol`` is 0): Monte Carlo EM, whose steps are noisy. The first ``n_skipped`` steps do
+    not count.
     """
 
     tol: float
     window: int = 10
+    n_skipped: int = 0
 
     def settled(self, trace: Trace) -> bool:
         """Compare the last two windows."""
-        values, window = np.asarray(trace["log_likelihood"]), self.window
+        values, window = np.asarray(trace["log_likelihood"])[self.n_skipped :], self.window
         if self.tol == 0 or len(values) < 2 * window:
             return False
         gain = values[-window:].mean() - values[-2 * window : -window].mean()

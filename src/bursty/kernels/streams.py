@@ -26,6 +26,8 @@ HELD = 2**47
 PHI_PAIRS = 2**48
 #: Auxiliary variables of long documents on a GPU, and of words with many tokens: this plus the number of the sweep.
 LONG_DOCUMENTS, HEAVY_WORDS = 2**49, 2**50
+#: Words of the topics of DCMLDA, one stream per pair of a word and a topic: this plus the number of the sweep.
+TOPIC_WORDS = 2**51
 #: The sweep of which phi is drawn from the prior.
 PRIOR = 2**62
 

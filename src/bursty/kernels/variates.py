@@ -77,6 +77,16 @@ def gamma(shape, key, step, draw):
 
 
 @kernel
+def gammas(shapes, names, seed, sweep, out, start, stop):
+    """A gamma variate of each shape, from the stream of its name; of shape 0, it is 0."""
+    for i in range(start, stop):
+        out[i] = 0.0
+        if shapes[i] > 0.0:
+            key, step = stream(seed, sweep, names[i])
+            out[i], _ = gamma(shapes[i], np.uint64(key), np.uint64(step), 0)
+
+
+@kernel
 def gammas_above(shape, n_items, least, key, step, draw, items, values):
     """Gamma variates of the same shape for ``n_items`` items: only those above ``least``.
 

@@ -17,7 +17,7 @@ from bursty.families.dcm import DCMFamily, DCMParameters
 from bursty.families.priors import UrnPrior, check_prior
 from bursty.inference import mcem
 from bursty.inference.stream import Stream
-from bursty.inference.topics.dcmlda import DCMLDAStatistics, Method, start
+from bursty.inference.topics.dcmlda import DCMLDAStatistics, Method, draw_params, start
 from bursty.models.topics import STORED, TopicModel, check_hyperparameter, documented
 from bursty.samplers import dcmlda
 from bursty.storage.schema import storable
@@ -51,6 +51,10 @@ class DCMLDA(TopicModel):
         How ``beta_`` is estimated from the final samples. "auto": the proportions of the words are averaged over and
         ``s_`` is shrunk towards a location that the topics share (see `bursty.families.priors`). None: maximum
         likelihood, as in Doyle and Elkan 2009, which puts ``s_`` at infinity where a topic has little evidence.
+    n_drawn : int, default 0
+        Number of iterations at the beginning in which the word proportions of the topics are drawn at random, given the
+        topics of the tokens, rather than estimated. With 60, fits end in better optima: they predict held-out words
+        better with many topics, and common words lead fewer topics. A warm start draws nothing.
     (shared parameters)
 
     Attributes
@@ -103,6 +107,7 @@ class DCMLDA(TopicModel):
         beta: Any = None,
         learn_hyperparameters: bool | str | None = None,
         prior: str | None = "auto",
+        n_drawn: int = 0,
         n_iter: int = 200,
         n_sweeps: int = 5,
         burn_in: int = 20,
@@ -135,12 +140,14 @@ class DCMLDA(TopicModel):
             verbose=verbose,
         )
         self.prior = prior
+        self.n_drawn = n_drawn
 
     _citation = (
         "G. Doyle and C. Elkan. Accounting for burstiness in topic models. Proceedings of the 26th International "
         "Conference on Machine Learning (ICML), pages 281-288, 2009."
     )
     _learn: ClassVar[dict[Any, Any]] = {None: True, True: True, False: False}
+    _least: ClassVar[dict[str, int]] = {**TopicModel._least, "n_drawn": 0}
     _statistics = DCMLDAStatistics
 
     def _method(self) -> Method:
@@ -148,7 +155,11 @@ class DCMLDA(TopicModel):
 
     def _check_parameters(self) -> mcem.Schedule:
         self._prior()
-        return super()._check_parameters()
+        schedule = super()._check_parameters()
+        if self.n_drawn == 0 or self._continues() or not self._learn[self.learn_hyperparameters]:
+            return schedule
+        rule = replace(schedule.rule, n_skipped=int(self.n_drawn))  # type: ignore[type-var]  # topic models use MeanGain
+        return replace(schedule, rule=rule, n_drawn=int(self.n_drawn), draw=draw_params)
 
     def _prior(self) -> UrnPrior | None:
         return check_prior(self.prior)

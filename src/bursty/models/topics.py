@@ -275,8 +275,8 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             allowed = " or ".join(repr(value) for value in self._learn if value is not None)
             raise ValueError(f"learn_hyperparameters must be {allowed}, not {learn!r}")
         check_number("tol", self.tol)
-        args = {name: int(getattr(self, name)) for name in ("n_iter", "n_sweeps", "burn_in", "n_samples")}
-        return mcem.Schedule(rule=MeanGain(float(self.tol)), **args)
+        n_iter, n_sweeps, burn_in, n_samples = map(int, (self.n_iter, self.n_sweeps, self.burn_in, self.n_samples))
+        return mcem.Schedule(n_iter, n_sweeps, burn_in, MeanGain(float(self.tol)), n_samples)
 
     def _choose_n_topics(self, documents: Documents) -> int:
         """The given number, that of the last fit for a warm start, or the choice of `select_topics`."""

@@ -18,7 +18,7 @@ from bursty.families.sparse_urns import ListedUrns, PairUrns
 from bursty.inference.mcem import Chains
 from bursty.inference.topics import lda
 from bursty.inference.topics.base import FLOOR, NO_LEVELS, STORED, TopicStatistics, learn_alpha, mixture_levels
-from bursty.kernels import gibbs_maximise, threads
+from bursty.kernels import gibbs_maximise, streams, threads, variates
 from bursty.samplers import lda as lda_sampler
 from bursty.samplers.dcmlda import Hyperparameters, log_joint
 from bursty.samplers.tokens import State, Tokens
@@ -158,13 +158,51 @@ def learn_beta(stats: DCMLDAStatistics, last: Array, *, exact: bool = False) -> 
     The share is the discount of its words (`PairUrns.discounted`), at least `FLOOR`; it goes to all words in
     proportion to a background that all topics share. Returns the weights (W x K) and the background (W).
     """
+    urns, beta, s, _, discounted = _discounted(stats, last, exact)
+    kept, share, background = discounted
+    return _on_background(urns, kept, np.maximum(share, FLOOR) * s, background, beta, s == 0, last)
+
+
+def draw_params(stats: DCMLDAStatistics, params: Hyperparameters, seed: int, number: int) -> Hyperparameters:
+    """`Method.update` with the proportions of each topic's words drawn, given their numbers of independent draws.
+
+    A topic with s_k and t_wk draws of word w, less the discount d, of which it has T_k in all, has
+
+        beta_k = s_k p_k,    p_k ~ Dirichlet(t_wk - d, T_k * share_k)
+
+    where the last part, for words new to the topic, is spread over all words in proportion to the background. The mean
+    is the beta of `learn_beta`. Chains with these parameters leave optima that those of maximum likelihood do not.
+    """
+    urns, beta, s, lambdas, discounted = _discounted(stats, params.beta, exact=False)
+    kept, share, background = discounted
+    shapes = np.append(urns.pick(beta) * kept * lambdas[urns.components], np.maximum(share, FLOOR) * s * lambdas)
+    items = urns.words.astype(np.int64) * len(s) + urns.components
+    names = np.append(items, beta.size + np.arange(len(s))).astype(np.uint64)
+    drawn = np.empty(len(shapes))
+    threads.run(variates.gammas, np.arange(len(drawn) + 1), shapes, names, seed, number + streams.TOPIC_WORDS, drawn)
+    of_pairs, of_new = drawn[: len(urns.words)], drawn[len(urns.words) :]
+    totals = urns.by_component(of_pairs) + of_new
+    scale = np.divide(s, totals, out=np.zeros_like(s), where=totals > 0)
+    beta[urns.words, urns.components] = scale[urns.components]
+    new = np.maximum(of_new * scale, FLOOR * s)
+    tables = _on_background(urns, of_pairs, new, background, beta, s == 0, params.beta)
+    return Hyperparameters(learn_alpha(stats), *tables)
+
+
+def _discounted(stats: DCMLDAStatistics, last: Array, exact: bool) -> tuple[PairUrns, Array, Array, Array, Any]:
+    """The urns of the topics; beta by maximum likelihood, its sums, draws per unit of beta; `PairUrns.discounted`."""
     urns, sizes = PairUrns(stats.words, last.shape[1]), stats.sizes()
     beta = solve_urns(urns, sizes, None if exact else last)
     s = urns.sums(beta)
-    lost = s == 0
-    kept, share, background = urns.discounted(beta, LengthUrn(sizes)(np.where(lost, 1.0, s))[0])
-    floor = np.maximum(share, FLOOR) * s / len(beta)
-    cost, pairs = np.arange(len(beta) + 1) * np.int64(len(s)), (urns.word_first, urns.components, kept)
-    threads.run(gibbs_maximise.add_background, cost, *pairs, floor, background, beta)
+    lambdas = LengthUrn(sizes)(np.where(s == 0, 1.0, s))[0]
+    return urns, beta, s, lambdas, urns.discounted(beta, lambdas)
+
+
+def _on_background(
+    urns: PairUrns, factors: Array, new: Array, background: Array, beta: Array, lost: Array, last: Array
+) -> tuple[Array, Array]:
+    """Multiply the pairs by factors, add the weight of each topic's new words (K), and restore topics without tokens."""
+    cost, pairs = np.arange(len(beta) + 1) * np.int64(len(new)), (urns.word_first, urns.components, factors)
+    threads.run(gibbs_maximise.add_background, cost, *pairs, new / len(beta), background, beta)
     beta[:, lost] = last[:, lost]
     return beta, background
