@@ -5,8 +5,9 @@ taken, so that a busy machine slows all alike: ratios are what counts. With one 
 taken, with more the clock's. Peers are compared with if they are installed, as in ``.venv-bench`` of ``make bench``.
 
 The second table has the parts of an EM iteration of DCMLDA, and in how many topics a word of a document stands above
-the floor, which says how far the model is trained. ``--variational`` adds one pass of the variational LDAs of
-scikit-learn and gensim, which is an E step over all documents and an update of the topics.
+the floor, which says how far the model is trained; the third has the parts of a sweep of LDA. ``--variational`` adds
+one pass of the variational LDAs of scikit-learn and gensim, which is an E step over all documents and an update of the
+topics.
 
     python -m benchmarks.topics_speed --corpus nips391 --topics 20 100 500
 """
@@ -49,9 +50,9 @@ def main() -> None:
     warnings.simplefilter("ignore")
     counts = datasets.load(arguments.corpus).counts
     n_tokens, clock = int(counts.sum()), time.process_time if arguments.jobs == 1 else time.perf_counter
-    speeds, iterations, scaling = [], [], []
+    speeds, iterations, parts_of_lda, scaling = [], [], [], []
     for n_topics in arguments.topics:
-        model, sweeps = trained(counts, n_topics, arguments.train, arguments.jobs)
+        model, plain, sweeps = trained(counts, n_topics, arguments.train, arguments.jobs)
         seconds = side_by_side(
             sweeps | peers(counts, n_topics, 5 * arguments.train, arguments.jobs), arguments.rounds, clock
         )
@@ -59,6 +60,8 @@ def main() -> None:
             seconds |= side_by_side(variational(counts, n_topics), 1, clock)
         base = seconds.get("tomotopy LDA", seconds["LDA"])
         speeds += [(n_topics, name, n_tokens / t / 1e6, t * 1e3, base / t) for name, t in seconds.items()]
+        own = side_by_side(sweep_of_lda(counts, plain, arguments.jobs), arguments.rounds, clock)
+        parts_of_lda.append((n_topics, *(t * 1e3 for t in own.values()), own["phi"] / sum(own.values())))
         parts = side_by_side(iteration(counts, model, arguments.jobs), arguments.rounds, clock)
         whole = sum(parts.values())
         params = model._params
@@ -70,12 +73,14 @@ def main() -> None:
     table(title, speeds, ("topics", "model", "million tokens/s", "ms a pass", f"times {peer}"))
     parts_header = ("topics", "of a word", "ms of 5 sweeps", "of the log-likelihood", "of the update", "update's share")
     table("One EM iteration of DCMLDA", iterations, parts_header)
+    lda_header = ("topics", "ms of counting", "of drawing phi", "of phi @ alpha", "of the tokens", "phi's share")
+    table("One sweep of LDA", parts_of_lda, lda_header)
     scaling_header = ("topics", "1 thread ms", "2 threads ms", "times faster", "two sweeps at once", "goal")
     table("One sweep of DCMLDA on two threads, by the clock", scaling, scaling_header)
 
 
-def trained(counts: Any, n_topics: int, n_iter: int, n_jobs: int) -> tuple[DCMLDA, Passes]:
-    """One sweep of each of our models, after training."""
+def trained(counts: Any, n_topics: int, n_iter: int, n_jobs: int) -> tuple[DCMLDA, LDA, Passes]:
+    """Our models, and one sweep of each, after training."""
     options = {"n_iter": n_iter, "tol": 0, "random_state": 0, "n_jobs": n_jobs, "n_samples": 1}
     bursty = DCMLDA(n_topics, **options).fit(counts)
     plain = LDA(n_topics, learn_hyperparameters=True, **options).fit(counts)
@@ -93,7 +98,35 @@ def trained(counts: Any, n_topics: int, n_iter: int, n_jobs: int) -> tuple[DCMLD
             phi = lda.draw_phi(own, plain._params.beta, 0, next(number), single=True)
             states["lda"] = lda.Topics(plain._params.alpha, phi).sweep(states["lda"], 0, next(number))
 
-    return bursty, {"DCMLDA": one_dcmlda, "LDA": one_lda}
+    return bursty, plain, {"DCMLDA": one_dcmlda, "LDA": one_lda}
+
+
+def sweep_of_lda(counts: Any, model: LDA, n_jobs: int) -> Passes:
+    """The parts of a sweep."""
+    state, number = State(Tokens.numbered(Chunk(counts), 0), model._topics), iter(range(10**6, 2 * 10**6))
+    params, n_topics = model._params, len(model.alpha_)
+    found: dict[str, Any] = {}
+
+    def part(name: str, function: Callable[[], Any]) -> Callable[[], None]:
+        def run() -> None:
+            with threads.using(n_jobs):
+                found[name] = function()
+
+        return run
+
+    def phi() -> Any:
+        return lda.draw_phi(found["count"], params.beta, 0, next(number), single=True)
+
+    def tables() -> Any:
+        model = lda.Topics(params.alpha, found["phi"])
+        return model if model.tables else None
+
+    return {
+        "count": part("count", lambda: state.tokens.word_topics(state.topics, n_topics, np.int32)),
+        "phi": part("phi", phi),
+        "tables": part("tables", tables),
+        "sweep": part("sweep", lambda: found["tables"].sweep(state, 0, next(number))),
+    }
 
 
 def on_two_threads(counts: Any, model: DCMLDA, rounds: int) -> tuple[float, float, float, float, str]:
