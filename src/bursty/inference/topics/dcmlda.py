@@ -201,7 +201,7 @@ def _discounted(stats: DCMLDAStatistics, last: Array, exact: bool) -> tuple[Pair
 def _on_background(
     urns: PairUrns, factors: Array, new: Array, background: Array, beta: Array, lost: Array, last: Array
 ) -> tuple[Array, Array]:
-    """Multiply the pairs by factors, add the weight of each topic's new words (K), and restore topics without tokens."""
+    """Multiply pairs by factors, add the weight of each topic's new words (K), and restore topics without tokens."""
     cost, pairs = np.arange(len(beta) + 1) * np.int64(len(new)), (urns.word_first, urns.components, factors)
     threads.run(gibbs_maximise.add_background, cost, *pairs, new / len(beta), background, beta)
     beta[:, lost] = last[:, lost]
