@@ -98,7 +98,7 @@ def checkpoints() -> dict[str, tuple[Any, bytes]]:
     """Models, and what a fit of each that was stopped on its way left."""
     fits = {
         "mixture": Mixture(2, init="perturb", n_init=2, max_iter=6, tol=0, n_jobs=1, random_state=1),
-        "vmf": Mixture(2, family="vonmisesfisher", max_iter=6, tol=0, n_jobs=1, random_state=1),
+        "vmf": Mixture(2, family="vonmisesfisher", init="perturb", max_iter=6, tol=0, n_jobs=1, random_state=1),
         "lda": LDA(2, n_iter=6, tol=0, n_jobs=1, random_state=1),
         "dcmlda": DCMLDA(2, n_iter=6, tol=0, n_jobs=1, random_state=1),
         "dpmfs": DPMFS(4, n_iter=8, n_chains=2, n_jobs=1, random_state=1),

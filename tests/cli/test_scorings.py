@@ -7,7 +7,7 @@ import pytest
 
 from bursty import DCMLDA, DPMFS, Mixture, datasets, report
 from bursty.families.edcm import EDCMFamily
-from bursty.inference import em
+from bursty.inference import em, starts
 from bursty.models import dpmfs
 from bursty.persistence import read
 
@@ -28,6 +28,7 @@ def scored(monkeypatch):
 
     count(EDCMFamily, "log_prob", "scored")
     count(em, "expect", "steps")
+    count(starts, "_summarize_shaken", "steps")
     count(dpmfs.estimate, "log_prob", "scored")
     return calls
 

@@ -82,3 +82,11 @@ def test_memory_is_counted_per_document_and_line(monkeypatch):
     held.clear()
     list(decoding.iter_lines(io.BytesIO(b"a" * 25 + b"\n" + b"b" * 13 + b"\nc"), "name", None, budget))
     assert held == [(10, "one line"), (20, "one line"), (25, "one line"), (13, "one line"), (1, "one line")]
+
+
+def test_a_message_with_many_control_characters_is_text():
+    """As some mail has them; packed data has many letters beyond ASCII besides."""
+    assert not decoding.is_binary(b"a line of a message\n" + 5 * b"\x02\x02\x02 and another\n")
+    assert not decoding.is_binary("несколько слов".encode("cp1251"))
+    assert decoding.is_binary(bytes(range(1, 256)))
+    assert decoding.is_binary(b"some words\0")

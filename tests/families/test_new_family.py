@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import gammaln
 from scipy.stats import poisson
+from sklearn.base import clone
 
 import bursty
 from bursty import BayesClassifier, Corpus, Mixture, families, plot, report
@@ -183,8 +184,8 @@ def test_a_file_whose_family_is_not_defined_is_refused(corpus, tmp_path, monkeyp
 
 
 def test_checkpoint_goes_on(corpus, tmp_path, monkeypatch):
-    whole = Mixture(2, family="poisson", random_state=0).fit(corpus)
-    stopped = Mixture(2, family="poisson", random_state=0, checkpoint=Checkpoint(tmp_path / "fit", iterations=1))
+    model = Mixture(2, family="poisson", init="perturb", random_state=0)
+    whole, stopped = clone(model).fit(corpus), model.set_params(checkpoint=Checkpoint(tmp_path / "fit", iterations=1))
     update, calls = PoissonFamily.update, []
 
     def interrupted(self, stats, **options):

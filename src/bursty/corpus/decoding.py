@@ -12,16 +12,22 @@ _CHUNK = 2**18
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
-# Bytes that texts do not have in any encoding of one byte or more per character, but for a rare slip.
+# Bytes that texts do not have in any encoding of one byte or more per character, but for a rare slip, and letters that
+# are not ASCII: packed data has many of both, a text at most one of the two.
 _CONTROL = bytes({*range(32)} - {*b"\t\n\v\f\r\b\x1a\x1b"})
-_SLIPS = 0.02
+_LARGE = bytes(range(128, 256))
+_SLIPS, _FOREIGN = 0.02, 0.1
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether the first bytes of a file are not text: zeros or many control characters without a byte-order mark."""
+    """Whether the first bytes of a file are not text: zeros, or many control and other characters beyond ASCII.
+
+    A byte-order mark says that it is text.
+    """
     if head.startswith(tuple(mark for mark, _ in _BOMS)):
         return False
-    return b"\0" in head or len(head) - len(head.translate(None, _CONTROL)) > _SLIPS * len(head)
+    n_control, n_large = (len(head) - len(head.translate(None, kind)) for kind in (_CONTROL, _LARGE))
+    return b"\0" in head or (n_control > _SLIPS * len(head) and n_large > _FOREIGN * len(head))
 
 
 def read_text(stream: BinaryIO, name: str, encoding: str | None = None, budget: Budget | None = None) -> str:

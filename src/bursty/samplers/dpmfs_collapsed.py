@@ -117,7 +117,8 @@ def _draw_seats(problem: DPMFSData, state: State, chosen: Chosen, log_eta: Array
     units, n_components = problem.units, len(log_eta)
     labels = units.labels(state.labels)
     sizes = units.sizes(labels, n_components)
-    log_fresh = np.where(sizes > 0, math.log(state.burst[0]) + log_eta.T, 0.0)
+    log_fresh, occupied = np.zeros(log_eta.T.shape), sizes > 0  # the others have not been drawn
+    log_fresh[:, occupied] = math.log(state.burst[0]) + log_eta[occupied].T
     scores = np.empty((problem.n_documents, n_components))
     documents = dpmfs_bursts.LabelledDocuments(problem.indptr, problem.words, problem.counts, state.labels)
     dpmfs_bursts.log_prob(documents, chosen.slot, np.exp(log_fresh), log_fresh, scores)
