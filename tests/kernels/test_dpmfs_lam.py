@@ -18,6 +18,11 @@ TERMS = {
 }
 
 
+def plain(kernel):
+    """The kernel as plain Python, which it is without the JIT."""
+    return getattr(kernel, "py_func", kernel)
+
+
 def oracle(v, kind):
     lam = BASE * np.exp(v)
     value = -0.5 * v**2
@@ -30,7 +35,7 @@ def oracle(v, kind):
 
 @pytest.mark.parametrize("kind", TERMS)
 def test_log_density(kind):
-    for kernel in (dpmfs_lam.log_density, dpmfs_lam.log_density.py_func):
+    for kernel in (dpmfs_lam.log_density, plain(dpmfs_lam.log_density)):
         for v in (-3.0, 0.0, 1.2):
             # The integrated form leaves out what does not depend on v: components without tokens have no term.
             np.testing.assert_allclose(kernel(v, BASE, REST, TERMS[kind]), oracle(v, kind), rtol=1e-10)
@@ -65,7 +70,7 @@ def test_compiled_and_plain_python_agree_and_sums_are_kept():
             own, clusters = np.ones(6), dpmfs_words.Clusters(labels, np.bincount(labels), totals, np.zeros(3))
             sums = np.array([base[on].sum(), base[~on].sum(), float(x[:, ~on].sum())])
             kernel = dpmfs_lam.draw_integrated if integrated else dpmfs_lam.draw_given
-            kernel = kernel if compiled else kernel.py_func
+            kernel = kernel if compiled else plain(kernel)
             rest = (cells, clusters) if integrated else (3.0, np.full(6, -5.0))
             for sweep in range(3):
                 kernel(own, base, chosen, sums, *rest, 7, sweep, 100)
