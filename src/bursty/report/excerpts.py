@@ -27,7 +27,7 @@ Token = tuple[int, int, float]
 WIDTH = 280
 #: Number of words of a group by which passages are chosen.
 WORDS = 60
-#: Passages are the same if they share this part of their words; so many others of the document are tried.
+#: Passages are the same if they share this part of their words; number of others of the document that are tried.
 _SAME, _TRIES = 0.6, 5
 #: Number of characters of a text that are searched.
 _MOST_TEXT = 100_000

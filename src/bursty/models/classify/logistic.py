@@ -29,7 +29,7 @@ Array = np.ndarray[Any, Any]
 
 #: Number of steps that are remembered.
 MEMORY = 10
-#: A step is long enough if the derivative along it has fallen to this share; it is looked for so many times.
+#: A step is long enough if the derivative along it has fallen to this share; maximum number of trials.
 FLAT, MAX_TRIALS = 0.5, 20
 
 

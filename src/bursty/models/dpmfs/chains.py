@@ -24,7 +24,7 @@ MOST_SAMPLES = 500
 #: With DCM components, all words are selected in this number of initial sweeps, while the first clusters form.
 HELD = 30
 #: During burn-in, chains with DCM components search for better clusters: for the first time this number of sweeps after
-#: `HELD`, then every so many sweeps, up to a number of times.
+#: `HELD`, then at intervals of some sweeps, up to a number of times.
 SEARCH_AFTER, SEARCH_EVERY, MOST_SEARCHES = 5, 8, 9
 #: Number of random labels from which every other chain with DCM components starts.
 MANY = 20
