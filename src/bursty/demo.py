@@ -19,8 +19,7 @@ from rich.table import Table
 from bursty import DCMLDA, Mixture, datasets, families, metrics
 from bursty.corpus import Corpus
 from bursty.progress import progress
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 SEED = 0
 N_CLUSTERS = 5

@@ -4,7 +4,7 @@ Neither SciPy nor a compiled loop checks the positions it is given: an index out
 out of bounds. `as_csr` accepts a matrix of any scipy.sparse format, checks its positions in one linear pass, and
 returns it as a `csr_array` with sorted, unique columns. `check_csr` is only the check, for arrays read from files.
 
-This module imports nothing of the package.
+This module imports nothing of the package but `bursty.typing`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Rows, columns and stored entries are numbered with 32 bits.
 MAX_SIZE = np.iinfo(np.int32).max

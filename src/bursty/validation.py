@@ -17,8 +17,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from bursty.sparse import as_csr, as_numbers
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: The largest count, and the largest number of tokens in a document.
 MAX_COUNT = np.iinfo(np.int32).max

@@ -12,8 +12,7 @@ import scipy.sparse as sp
 from bursty.corpus.labels import encode_labels, strings
 from bursty.corpus.texts import Texts
 from bursty.sparse import as_csr
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 def check_vocabulary(vocabulary: Sequence[str] | Array | None, n_words: int) -> Array:

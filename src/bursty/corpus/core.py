@@ -40,9 +40,8 @@ from bursty.corpus.splitting import split_rows
 from bursty.corpus.text import TextOptions
 from bursty.corpus.texts import Texts
 from bursty.corpus.units import Units
+from bursty.typing import Array
 from bursty.validation import check_counts
-
-Array = np.ndarray[Any, Any]
 
 
 class Corpus:

@@ -7,12 +7,11 @@ text), so that codes do not depend on the order of the documents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 def encode_labels(names: Sequence[str | None]) -> tuple[Array, Array]:

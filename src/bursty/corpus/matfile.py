@@ -27,8 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.storage.limits import Budget
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 _HEADER = 128
 _BLOCK = 2**16

@@ -21,8 +21,7 @@ from bursty.corpus.matfile import Damaged, read_variables
 from bursty.corpus.sources import Source
 from bursty.sparse import as_csr
 from bursty.storage.limits import check_claim
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 _LABEL_NAMES = ("labels", "label", "truelabels", "classid", "classes", "class", "gnd", "y")
 

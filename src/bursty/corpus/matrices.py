@@ -18,15 +18,13 @@ from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from bursty.corpus.sources import Source
 from bursty.storage.limits import PER_CHARACTER, Budget, check_claim
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 _MAX_INDEX = 2**31 - 2
 # Bytes per entry while the table is built.

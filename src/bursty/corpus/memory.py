@@ -17,8 +17,7 @@ from bursty.corpus.core import Corpus
 from bursty.corpus.labels import strings
 from bursty.corpus.tables import Records, read_table, tidy_column
 from bursty.corpus.text import CountBuilder, TextOptions, with_options_of
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 def from_texts(

@@ -34,9 +34,8 @@ from bursty.corpus.units import Units
 from bursty.sparse import check_csr
 from bursty.storage import read_tree, recover, replacing_folder, write_tree
 from bursty.storage.container import DAMAGE
+from bursty.typing import Array
 from bursty.validation import MAX_COUNT
-
-Array = np.ndarray[Any, Any]
 
 #: Number of documents per shard, and per chunk of work. Changing it changes the last bits of results.
 SHARD_SIZE = 32_768

@@ -22,8 +22,7 @@ from bursty.corpus.core import Corpus
 from bursty.corpus.texts import Texts
 from bursty.sparse import check_csr
 from bursty.storage import pack_strings, read_arrays, unpack_strings, write_arrays
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 KIND = "corpus"
 SUFFIX = ".bcorpus"

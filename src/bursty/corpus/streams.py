@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -13,8 +12,6 @@ from bursty.corpus.core import Corpus
 from bursty.corpus.labels import strings
 from bursty.corpus.text import TextOptions
 from bursty.corpus.words import document_frequency, keep_of
-
-Array = np.ndarray[Any, Any]
 
 
 def one_vocabulary(parts: Callable[[TextOptions], Iterator[Corpus]], options: TextOptions) -> Iterator[Corpus]:

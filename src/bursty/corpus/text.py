@@ -23,8 +23,7 @@ from bursty.corpus.texts import Texts, TextWriter
 from bursty.corpus.words import keep_words, select_words
 from bursty.storage.limits import PER_CHARACTER, PER_NAME, Budget
 from bursty.storage.schema import storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # At least two characters, the first of which is a letter.
 TOKEN_PATTERN = r"(?u)\b[^\W\d_]\w+\b"

@@ -15,7 +15,7 @@ from typing import Any, overload
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Documents per block: reading one decompresses this many.
 BLOCK = 32

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Names of columns that are always kept, because they contain times.
 USUAL_NAMES = ("year", "date", "created", "created_at", "published", "published_at", "timestamp", "datetime", "time")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 def document_frequency(counts: sp.csr_array) -> Array:

@@ -11,8 +11,7 @@ import scipy.sparse as sp
 
 from bursty.corpus import Corpus
 from bursty.corpus.splitting import as_generator
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @dataclass(frozen=True)

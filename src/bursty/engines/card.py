@@ -16,8 +16,7 @@ from numba import cuda
 from bursty.engines.cuda import out_of_memory
 from bursty.kernels.cuda import sums
 from bursty.kernels.cuda.lanes import SIMULATED
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Threads of a block where nothing is said.
 _THREADS = 128

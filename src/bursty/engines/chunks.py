@@ -28,8 +28,7 @@ from scipy.special import gammaln
 from bursty.corpus.shards import SHARD_SIZE
 from bursty.engines.levels import Levels
 from bursty.kernels import gather, gibbs_counts, order, polya, threads
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Counts up to this are looked up in a table of log factorials.
 _MANY = 100_000

@@ -22,9 +22,8 @@ from bursty.engines.chunks import Chunk, cut
 from bursty.engines.documents import Column, Documents, Size, version_for
 from bursty.engines.local import LocalDocuments, LocalEngine
 from bursty.kernels import gather, gibbs_counts, threads
+from bursty.typing import Array
 from bursty.validation import Collection
-
-Array = np.ndarray[Any, Any]
 
 # Maximum number of documents in a chunk: a GPU processes a hundred thousand at once.
 _CHUNK = 2**22

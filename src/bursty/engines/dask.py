@@ -32,9 +32,9 @@ from bursty.engines.chunks import cut
 from bursty.engines.dask_collections import Task, cut_collection
 from bursty.engines.documents import Column, Documents, Engine, Size
 from bursty.kernels import threads
+from bursty.typing import Array
 from bursty.validation import Collection
 
-Array = np.ndarray[Any, Any]
 #: What Dask would have to recompute after a loss: at most this many generations of a kept column, ...
 GENERATIONS = 100
 #: ... or as many as have sent this many bytes of parameters.

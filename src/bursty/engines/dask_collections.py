@@ -13,9 +13,9 @@ from bursty.corpus.shards import SHARD_SIZE
 from bursty.engines.chunks import Chunk
 from bursty.engines.documents import Size
 from bursty.sparse import as_csr
+from bursty.typing import Array
 from bursty.validation import Collection, check_counts, stack_documents
 
-Array = np.ndarray[Any, Any]
 #: A function and its arguments.
 Task = tuple[Any, ...]
 

@@ -23,8 +23,7 @@ from bursty.corpus.shards import ShardedCorpus
 from bursty.engines.chunks import Chunk
 from bursty.engines.documents import Size, TreeSum
 from bursty.kernels import threads
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # The value that Dask's nanny sets; any other value is the user's choice.
 _OF_DASK = "65536"

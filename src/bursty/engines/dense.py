@@ -15,8 +15,7 @@ import scipy.sparse as sp
 from bursty.corpus.shards import SHARD_SIZE
 from bursty.engines.chunks import Assignment, Chunk, Resp
 from bursty.kernels import points
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 class DenseChunk(Chunk):

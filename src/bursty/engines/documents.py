@@ -31,8 +31,8 @@ import scipy.sparse as sp
 
 from bursty.engines.chunks import Chunk
 from bursty.kernels import gather, threads
+from bursty.typing import Array
 
-Array = np.ndarray[Any, Any]
 #: One item per chunk: plain values, or what `Documents.keep` returned.
 Column = Sequence[Any]
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from bursty.kernels import gather, merge
 from bursty.storage.schema import Mismatch, floats, integers, storable, whole
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 def _check_levels(levels: Levels, sizes: dict[str, int]) -> None:

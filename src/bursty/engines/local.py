@@ -18,9 +18,8 @@ from bursty.engines.chunks import Chunk, cut
 from bursty.engines.dense import cut_rows
 from bursty.engines.documents import Column, Documents, Engine, Size, total
 from bursty.kernels import threads
+from bursty.typing import Array
 from bursty.validation import Collection
-
-Array = np.ndarray[Any, Any]
 
 # In bytes, the size of the largest number.
 _ALIGNED = 8

@@ -19,8 +19,7 @@ from scipy.special import gammaln
 
 from bursty.engines import Chunk, Levels, Resp
 from bursty.kernels import gather, threads
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @dataclass(frozen=True)

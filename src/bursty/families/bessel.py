@@ -10,14 +10,12 @@ Below that, scipy's scaled function, or the power series where that underflows.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.polynomial.polynomial import polyval
 from scipy.special import gammaln, ive
 
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 _SMALL_ORDER = 10.0
 _N_TERMS = 12

@@ -29,9 +29,8 @@ from bursty.families.priors import Solution, UrnPrior, solve_with_prior
 from bursty.families.solve import S_MAX, S_MIN, solve_urns
 from bursty.families.sparse_urns import PairUrns
 from bursty.kernels import gather, polya
+from bursty.typing import Array
 from bursty.validation import check_counts
-
-Array = np.ndarray[Any, Any]
 
 
 def burst_test(types: Array, repeats: Levels, lengths: Levels) -> tuple[Array, Array]:

@@ -19,7 +19,6 @@ drawn again. For one sequence of words ([Madsen2005] eq. 2, [Elkan2006] eq. 1)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,8 +31,7 @@ from bursty.families.solve import S_MAX, S_MIN, solve_urns, tails
 from bursty.families.sparse_urns import ListedUrns
 from bursty.families.urn import UrnEstimator, UrnFamily, UrnParameters
 from bursty.kernels import gather, maximise, polya, tables, threads
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, psi, zeta
@@ -33,8 +32,7 @@ from bursty.engines import Assignment, Chunk, Resp
 from bursty.families.base import Family, Parameters, Statistics
 from bursty.families.estimator import FamilyEstimator
 from bursty.kernels import gather
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: If all documents have the same proportions, s has no finite maximum and stops here.
 S_MAX = 1e10

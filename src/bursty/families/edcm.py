@@ -31,8 +31,7 @@ from bursty.families.priors import Solution, UrnPrior, solve_first_draws
 from bursty.families.solve import solve_total
 from bursty.families.urn import UrnEstimator, UrnFamily, UrnParameters
 from bursty.kernels import gather, threads
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @dataclass(frozen=True)

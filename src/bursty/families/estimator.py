@@ -18,9 +18,8 @@ from bursty.engines import Assignment, Chunk, Levels
 from bursty.estimator import CountEstimator, check_lengths, check_number, check_per_word, generator
 from bursty.families.base import Family, Parameters, Statistics, log_coefficient
 from bursty.storage.schema import Mismatch, expect_equal, floats, part, storable
+from bursty.typing import Array
 from bursty.validation import check_weights, warn_empty
-
-Array = np.ndarray[Any, Any]
 
 #: The public estimators by the names of their families.
 FAMILIES: dict[str, type[FamilyEstimator]] = {}

@@ -23,8 +23,7 @@ from bursty.families.dcm import DCMParameters, DCMStatistics
 from bursty.families.solve import LengthUrn, tails
 from bursty.kernels import polya
 from bursty.storage.schema import number, storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 _STEPS, _FIRST_STEPS = 5, 200
 

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,8 +18,7 @@ import scipy.sparse as sp
 from bursty.engines import Chunk, Resp
 from bursty.families.base import Family, Parameters, Statistics, weighted_logs
 from bursty.families.estimator import FamilyEstimator
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @dataclass(frozen=True)

@@ -24,16 +24,13 @@ to y.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln
 
 from bursty.kernels import normaliser as kernels
 from bursty.kernels.polya import inverse_sums, log_rising
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 def log_normaliser(beta: Array, lengths: Array) -> Array:

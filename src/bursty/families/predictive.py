@@ -13,9 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.estimator import check_whole, generator
+from bursty.typing import Array
 from bursty.validation import check_counts
-
-Array = np.ndarray[Any, Any]
 
 
 def _dispersion(counts: sp.csr_array) -> float:

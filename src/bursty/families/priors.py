@@ -35,8 +35,7 @@ import numpy as np
 from bursty.engines import Levels
 from bursty.families.solve import LengthUrn, Pull, Urns, information, solve_total, solve_urns
 from bursty.kernels import gather
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Maximum number of rounds, each with the terms of the last solution, and the change of log s that ends them.
 _MAX_ROUNDS, _NEAR = 50, 1e-4

@@ -18,12 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from bursty.families.base import Family, Parameters, Statistics
 from bursty.families.urn import add_smoothing
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Number of steps in which the draws of a DCM settle without a start.
 _STEPS = 10

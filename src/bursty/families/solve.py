@@ -11,14 +11,13 @@ to zero: s stops at `S_MIN`.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from bursty.engines import Levels
 from bursty.kernels import maximise, polya, threads
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 S_MAX = 1e10
 S_MIN = 1e-10

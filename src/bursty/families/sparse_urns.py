@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from bursty.engines import Levels
 from bursty.families.solve import S_MAX, S_MIN
 from bursty.kernels import gather, gibbs_maximise, tables, threads
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Weight of a word that no component has, relative to that of a word which one component has.
 UNSEEN = 0.1

@@ -28,6 +28,7 @@ from bursty.estimator import check_whole, generator
 from bursty.families.dcm import DCM
 from bursty.families.multinomial import Multinomial
 from bursty.families.predictive import STATISTICS, PredictiveCheck, predictive_check
+from bursty.typing import Array
 from bursty.validation import check_counts
 
 __all__ = [
@@ -41,8 +42,6 @@ __all__ = [
     "parameter_errors",
     "predictive_check",
 ]
-
-Array = np.ndarray[Any, Any]
 
 # Half the width of a 95% interval, in standard errors.
 _WIDTH = float(norm.ppf(0.975))

@@ -14,8 +14,7 @@ from bursty.families.base import Family, Parameters, S
 from bursty.families.estimator import FamilyEstimator
 from bursty.families.priors import Solution, UrnPrior, check_prior
 from bursty.kernels import gather, polya
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @dataclass(frozen=True)

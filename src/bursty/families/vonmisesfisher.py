@@ -16,7 +16,6 @@ compared with each other. An empty document has no direction: its term ``mu . x`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -24,8 +23,7 @@ from bursty.engines import Assignment, Chunk, Resp
 from bursty.families.base import Family, Parameters, Statistics, log_normal_copies
 from bursty.families.bessel import bessel_ratio, log_iv
 from bursty.families.estimator import FamilyEstimator
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: If all documents have the same direction, kappa has no finite maximum and stops here.
 KAPPA_MAX = 1e10

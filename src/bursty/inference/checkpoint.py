@@ -22,8 +22,6 @@ from bursty.engines import Documents
 from bursty.storage import discard, read_tree, write_tree
 from bursty.storage.schema import stored_classes
 
-Array = np.ndarray[Any, Any]
-
 _KIND = "checkpoint"
 # Parameters that do not affect the result.
 _FREE = frozenset({"checkpoint", "engine", "n_jobs", "verbose"})

@@ -7,8 +7,6 @@ all samples of all chains is p(w | d). Held tokens are scored independently of e
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -16,8 +14,7 @@ from bursty.engines import Chunk
 from bursty.inference.heldout import ShortChains, samples
 from bursty.kernels import gibbs_predict, threads
 from bursty.samplers.tokens import Cells, State, Tokens, Topics
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 def log_predictive(

@@ -15,8 +15,7 @@ from bursty.engines.card import empty, host_sums, launch, on_card, zeros
 from bursty.engines.cuda import CudaChunk, fetch
 from bursty.inference import em
 from bursty.kernels.cuda import gather, sums
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Starts, indices and (for tokens) counts.
 _PATTERNS: dict[str, Any] = {

@@ -37,8 +37,7 @@ from bursty.inference.stopping import Rule
 from bursty.kernels import threads
 from bursty.kernels.posterior import find_places, posterior
 from bursty.storage.schema import floats, items, maybe, number, part, storable, whole
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 FLOOR = 1e-6
 # What log-posteriors of tempered fits are divided by for people: of 1, 1.5, 2, 3 and 4 the one with which certainties

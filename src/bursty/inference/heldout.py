@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -20,8 +19,7 @@ from scipy.special import logsumexp
 from bursty.engines import Chunk
 from bursty.kernels import gibbs_counts, gibbs_pseudo, threads
 from bursty.samplers.tokens import Tokens, Topics
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Moves of left-to-right estimation, as (least, share of the earlier words).
 GROWING_MOVES = (20, 0.1)

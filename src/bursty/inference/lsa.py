@@ -12,14 +12,11 @@ or workers.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bursty.engines import Chunk, Column, Documents, weighted
 from bursty.kernels import points as dense
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Power iterations; more of them no longer change the clusters.
 N_ITERATIONS = 4

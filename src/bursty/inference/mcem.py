@@ -23,8 +23,7 @@ from bursty.inference.runs import Trace
 from bursty.inference.stopping import MeanGain, Rule
 from bursty.samplers.tokens import Tokens, random_topics
 from bursty.storage.schema import index, part, whole
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Number of iterations over which starts are compared.
 _WINDOW = 10

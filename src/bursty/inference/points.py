@@ -7,15 +7,13 @@ continues on all documents. If the sample is the whole corpus, the result is the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from bursty.engines import Chunk, Column, Documents, weighted
 from bursty.families.base import Statistics
 from bursty.kernels import points as dense
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Maximum number of documents on which runs are compared, and minimum number per cluster.
 SAMPLE = 10_000

@@ -18,8 +18,7 @@ import numpy as np
 
 from bursty.inference.checkpoint import CheckpointWriter
 from bursty.storage.schema import Mismatch
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @dataclass

@@ -9,14 +9,11 @@ Directions, distances and labels stay with the chunks; what travels is centres a
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bursty.engines import Assignment, Chunk, Column, Documents, weighted
 from bursty.inference.points import KMeansStep, unlabelled
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 def tfidf_directions(documents: Documents, sample_weight: Array | None = None) -> Column:

@@ -17,8 +17,7 @@ from bursty.families.base import Family, Statistics
 from bursty.inference import lsa, points
 from bursty.inference.em import FLOOR, Problem, State, responsibilities, updated
 from bursty.inference.spherical import hellinger_directions, spherical_kmeans, tfidf_directions
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: k-means is run ten times, or less often on large corpora (about this number of non-zeros times components in total,
 #: but at least twice); the run whose documents are nearest to their centres is kept.

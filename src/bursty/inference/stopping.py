@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from bursty.inference.runs import Trace
 from bursty.metrics import effective_sample_size, normalized_mutual_information, r_hat
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Largest R-hat of chains that have settled: the variance of the chains' means is then a tenth of that within a chain.
 MOST_R_HAT = 1.05

@@ -17,8 +17,7 @@ import scipy.sparse as sp
 from bursty.engines import Levels
 from bursty.families.base import Statistics
 from bursty.storage.schema import Mismatch, part, whole
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Weights per document below this are taken to be zero.
 FORGOTTEN = 1e-9

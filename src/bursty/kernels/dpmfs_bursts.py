@@ -13,14 +13,13 @@ probability s eta / (s eta + m).
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bursty.kernels.compile import kernel
 from bursty.kernels.random import stream, uniform
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Number of factors multiplied before taking a logarithm; none is below 1 or above the length of a document plus s.
 _FACTORS = 8

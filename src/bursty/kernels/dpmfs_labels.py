@@ -6,15 +6,14 @@ Documents consist of cells of chosen words only.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bursty.kernels.compile import kernel
 from bursty.kernels.random import stream, uniform
 from bursty.kernels.variates import log_dirichlet
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Number of factors multiplied before taking a logarithm; few enough that the product neither overflows nor vanishes.
 _FACTORS = 8

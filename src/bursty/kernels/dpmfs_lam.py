@@ -12,15 +12,14 @@ place of the sum if the parameters of c components are given. Words follow one a
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bursty.kernels.compile import kernel
 from bursty.kernels.dpmfs_words import tally_word
 from bursty.kernels.random import stream, uniform
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # The prior has a standard deviation of 1.
 _WIDTH = 1.5

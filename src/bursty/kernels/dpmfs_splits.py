@@ -12,14 +12,13 @@ would join them is rejected.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bursty.kernels.compile import kernel
 from bursty.kernels.random import stream, uniform
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 class Sides(NamedTuple):

@@ -16,13 +16,10 @@ and of occupied components.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from bursty.kernels.compile import kernel
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 class Cells(NamedTuple):

@@ -18,8 +18,7 @@ from bursty.kernels import threads
 from bursty.kernels.compile import kernel
 from bursty.kernels.prefetch import prefetch
 from bursty.kernels.vectors import accumulate
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Rows are summed in blocks of this many.
 _BLOCK = 1024

@@ -17,13 +17,12 @@ together. A *cell* is a distinct word of a document.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bursty.kernels.compile import inlined, kernel
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 class Documents(NamedTuple):

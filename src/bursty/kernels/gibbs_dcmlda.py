@@ -24,7 +24,7 @@ with ratio_k = (n_dk + alpha_k) / (n_dk + s_k), and q the background that all to
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,8 +32,7 @@ from bursty.kernels import random
 from bursty.kernels.compile import inlined, kernel
 from bursty.kernels.polya import log_rising
 from bursty.kernels.prefetch import prefetch
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 _NEITHER, _OUTSIDE = -2, -1
 _FEW = 4

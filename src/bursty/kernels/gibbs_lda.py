@@ -13,7 +13,7 @@ Names and shapes are those of `gibbs_counts` and `gibbs_dcmlda`; ``phi`` is W x 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ from bursty.kernels.compile import inlined, kernel
 from bursty.kernels.polya import log_rising
 from bursty.kernels.prefetch import prefetch
 from bursty.kernels.variates import gammas_above, whole_gamma
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Rows of phi are prefetched this many cells ahead, by cache lines.
 _AHEAD, _LINE = np.uint64(4), np.uint64(16)

@@ -7,15 +7,12 @@ h(s)``, the same sum over document lengths at ``s = sum_w a_w``. Given lambda, t
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bursty.kernels import threads
 from bursty.kernels.compile import kernel
 from bursty.kernels.polya import SHORT, inverse_sums
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Words are summed in blocks of this many, then block by block: the same bits for any number of threads.
 BLOCK = 64

@@ -9,14 +9,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bursty.kernels import threads
 from bursty.kernels.compile import kernel
+from bursty.typing import Array
 
-Array = np.ndarray[Any, Any]
 Pairs = tuple[Array, Array, Array]
 
 # Pairs of the left list per block.

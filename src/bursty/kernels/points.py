@@ -8,15 +8,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bursty.kernels import threads
 from bursty.kernels.compile import kernel
 from bursty.kernels.vectors import accumulate
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 _ONE, _TWO, _THREE, _FOUR = (np.uint64(n) for n in (1, 2, 3, 4))
 # Rows are summed in blocks of this many, so that the bits do not depend on the number of threads.

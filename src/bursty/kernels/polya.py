@@ -19,14 +19,12 @@ so everything below is a sum over j. Levels cut it into steps: between two count
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from bursty.kernels import threads
 from bursty.kernels.compile import kernel
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Steps up to this length are summed term by term; longer ones use asymptotic series, from this argument on.
 SHORT = 16

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from bursty.kernels import threads
 from bursty.kernels.compile import kernel
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @kernel

@@ -15,7 +15,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Below this many inner steps threads cost more than they save; a thread receives at least an eighth of it.
 MIN_WORK = 100_000

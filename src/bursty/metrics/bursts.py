@@ -8,9 +8,8 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from bursty.typing import Array
 from bursty.validation import check_counts
-
-Array = np.ndarray[Any, Any]
 
 #: The groups of [Madsen2005] section 3: number of words in each, most frequent first; None takes the rest.
 MADSEN_GROUPS: Mapping[str, int | None] = {"common": 500, "average": 5000, "rare": None}

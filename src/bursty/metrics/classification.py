@@ -12,8 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.sparse import as_csr
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @overload

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 _MEANS: dict[str, Callable[[float, float], float]] = {
     "geometric": lambda a, b: float(np.sqrt(a * b)),

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bursty.typing import Array
 from bursty.validation import check_counts
-
-Array = np.ndarray[Any, Any]
 
 
 def perplexity(model: Any, X: Any, **options: Any) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Maximum number of draws that are compared with each other.
 _MOST_DRAWS = 200

@@ -8,9 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
+from bursty.typing import Array
 from bursty.validation import check_counts
-
-Array = np.ndarray[Any, Any]
 
 
 def empirical_likelihood(model: Any, X: Any, *, random_state: Any = None, n_pseudo: int = 1000, **options: Any) -> Any:

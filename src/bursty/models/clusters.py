@@ -17,8 +17,7 @@ from bursty.models.contrast import contrast
 from bursty.models.groups import GroupReading, Merge
 from bursty.models.summary import example_names, has_words, ranked, summary_frame
 from bursty.storage.schema import Mismatch
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 def check_members(model: ClusterReading, sizes: dict[str, int]) -> None:

@@ -9,11 +9,9 @@ lift.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Number of top words per group, the fraction of all of them that is to be distinct, and the factors that are tried.
 _TOP, _DISTINCT, _FACTORS = 10, 0.85, np.arange(0.0, 4.25, 0.25)

@@ -21,8 +21,7 @@ from bursty.inference.topics.dcmlda import DCMLDAStatistics, Method, draw_params
 from bursty.models.topics import STORED, TopicModel, check_hyperparameter, documented
 from bursty.samplers import dcmlda
 from bursty.storage.schema import storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Pairs of a word and a topic are numbered in 31 bits.
 _MAX_PAIRS = 2**31

@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from bursty import markup
 from bursty.models.hierarchy import Hierarchy, make_hierarchy
 from bursty.models.naming import EXAMPLES, LONGEST_NAME, representative, suggest
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,12 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import xlogy
 
 from bursty.models.naming import representative
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Number of most probable words that trees are made of; the others count as one word.
 MOST_WORDS = 5000

@@ -18,8 +18,7 @@ from bursty.kernels import streams
 from bursty.models.topics import STORED, TopicModel, check_hyperparameter, documented
 from bursty.samplers import lda
 from bursty.storage.schema import storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @storable("LDA", **STORED)

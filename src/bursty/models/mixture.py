@@ -34,9 +34,8 @@ from bursty.models.mixture_prediction import MixturePrediction
 from bursty.models.selection import Selection, select
 from bursty.progress import progress
 from bursty.storage.schema import expect_equal, floats, index, integers, items, maybe, number, part, storable, whole
+from bursty.typing import Array
 from bursty.validation import check_weights
-
-Array = np.ndarray[Any, Any]
 
 
 def _check_copies(model: Mixture, sizes: dict[str, int]) -> None:

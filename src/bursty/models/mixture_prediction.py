@@ -13,8 +13,7 @@ from bursty.estimator import check_lengths, generator
 from bursty.families.base import Family, log_coefficient
 from bursty.families.estimator import check_perplexity, get_family
 from bursty.inference import em
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 class MixturePrediction:

@@ -14,8 +14,7 @@ from bursty.inference.checkpoint import Checkpoint
 from bursty.inference.em import Schedule
 from bursty.inference.starts import STARTS
 from bursty.inference.stopping import ChangePerDocument, Moved, RelativeChange, Rule
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Settings of papers by name, for `Mixture.from_paper`.
 PAPERS: dict[str, dict[str, Any]] = {

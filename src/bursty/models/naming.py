@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Number of documents per group, of their characters, and of words per group that phrases are looked for in.
 EXAMPLES, _MOST_TEXT, _WORDS = 30, 20_000, 40

@@ -27,8 +27,7 @@ from bursty.families.gamma import GammaPrior
 from bursty.metrics import normalized_mutual_information
 from bursty.models.mixture_settings import is_dense
 from bursty.storage.schema import integers, items, storable, whole
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 DEFAULT_KS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
 DEFAULT_CV = 5

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from bursty.engines.chunks import Chunk
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Libraries that have data frames, in the order in which they are looked for.
 _LIBRARIES = ("pandas", "polars", "pyarrow")

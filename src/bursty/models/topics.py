@@ -30,9 +30,8 @@ from bursty.models.topics_selection import select_topics
 from bursty.progress import progress
 from bursty.samplers.tokens import MAX_PAIRS, MAX_TOPICS
 from bursty.storage.schema import expect_equal, flags, floats, index, items, maybe, part, whole
+from bursty.typing import Array
 from bursty.validation import warn_empty
-
-Array = np.ndarray[Any, Any]
 
 # Parts of docstrings that both models share, under their placeholders.
 _SHARED = {

@@ -14,9 +14,8 @@ from bursty.estimator import CountEstimator, check_lengths, check_whole, generat
 from bursty.families.dcm import DCMFamily, DCMParameters
 from bursty.inference import completion, heldout
 from bursty.samplers.tokens import Topics
+from bursty.typing import Array
 from bursty.validation import check_counts
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from bursty.corpus.times import as_times, bin_times
 from bursty.models.contrast import contrast
 from bursty.models.groups import GroupReading
 from bursty.models.summary import example_names, ranked, summary_frame
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 class TopicReading(GroupReading):

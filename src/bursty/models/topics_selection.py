@@ -9,8 +9,7 @@ from sklearn.base import clone
 
 from bursty.engines import Documents
 from bursty.models.selection import Selection
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Numbers of topics that are tried, from the first on.
 NUMBERS = (5, 10, 20, 35, 50, 75, 100, 150, 200, 300)

@@ -22,8 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bursty.corpus import Corpus
 from bursty.storage.schema import floats, items, maybe, storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 _KINDS: dict[str, Any] = {kind.__name__: kind for kind in (CountVectorizer, TfidfVectorizer, HashingVectorizer)}
 _DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 import bursty
+from bursty.typing import Array
 
-Array = np.ndarray[Any, Any]
 Values = dict[str, Any]
 
 

@@ -10,11 +10,10 @@ import numpy as np
 from bursty import plot
 from bursty.metrics import CountProbabilities
 from bursty.papers.entry import Results, Values
+from bursty.typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Array = np.ndarray[Any, Any]
 
 
 def canvas(n_panels: int = 1, *, width: float = 4.6, height: float = 3.8) -> tuple[Figure, list[Any]]:

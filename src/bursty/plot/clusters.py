@@ -9,11 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from bursty.metrics import posterior_similarity
 from bursty.plot import style
+from bursty.typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = np.ndarray[Any, Any]
 
 _MOST_CELLS = 900
 

@@ -10,11 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from bursty.families import get_family
 from bursty.plot import style
+from bursty.typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = np.ndarray[Any, Any]
 
 
 def probabilities(first: Any, second: Any, X: Any, *, ax: Axes | None = None) -> Axes:

@@ -15,11 +15,10 @@ from bursty.families.estimator import FamilyEstimator
 from bursty.metrics import CountProbabilities
 from bursty.metrics import count_probabilities as count
 from bursty.plot import style
+from bursty.typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = np.ndarray[Any, Any]
 
 
 def count_probabilities(

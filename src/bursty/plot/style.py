@@ -10,11 +10,10 @@ import numpy as np
 
 from bursty.corpus.checks import check_vocabulary
 from bursty.corpus.units import units_of
+from bursty.typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = np.ndarray[Any, Any]
 
 #: Okabe and Ito's colours, highest contrast first; without yellow, which is hard to see on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")

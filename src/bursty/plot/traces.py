@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bursty.plot import style
+from bursty.typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = np.ndarray[Any, Any]
 
 _LABELS = {
     "log_likelihood": "log-likelihood",

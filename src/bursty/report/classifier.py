@@ -17,8 +17,7 @@ from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import vocabulary
 from bursty.report.source import Source
 from bursty.report.text import clean, numbers, percent
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 WORDS = 10
 MOST_WRONG = 60

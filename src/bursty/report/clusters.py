@@ -18,8 +18,7 @@ from bursty.report.lookup import add_lookup, lookup, vocabulary
 from bursty.report.source import Source
 from bursty.report.text import percent, repeats_sentence
 from bursty.report.tree import add_tree
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 WORDS = 12
 CORE_DOCUMENTS = 5

@@ -12,8 +12,7 @@ from bursty.report import charts, excerpts
 from bursty.report.charts import Chart
 from bursty.report.source import Source
 from bursty.report.text import numbers
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Maximum number of dots: still distinguishable, and drawn fast enough on a phone.
 MOST_DOTS = 3000

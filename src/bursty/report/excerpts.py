@@ -15,8 +15,7 @@ import numpy as np
 
 from bursty.report.source import Source
 from bursty.report.text import clean
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: A passage: pieces of text, each with its role: "" for plain text, "for" and "against" for evidence.
 Passage = list[tuple[str, str]]

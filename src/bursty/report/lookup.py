@@ -11,8 +11,7 @@ from bursty.report import charts, excerpts
 from bursty.report.content import Content, Panel
 from bursty.report.source import Source
 from bursty.report.text import numbers
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Number of groups sent per word: those with the most tokens of it.
 MOST_GROUPS = 6

@@ -14,8 +14,7 @@ from bursty.corpus import Corpus
 from bursty.corpus.times import as_times, may_be_time
 from bursty.plot.style import word_names
 from bursty.report.text import LONGEST_NAME, clean, numbers
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Number of most frequent words on the page: enough to look up, few enough to send by mail.
 MOST_WORDS = 20_000

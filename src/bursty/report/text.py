@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
-
 LONGEST_WORD = 40
 LONGEST_NAME = 120
 

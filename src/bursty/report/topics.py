@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bursty.corpus.times import bin_times
@@ -17,8 +15,7 @@ from bursty.report.lookup import add_lookup, lookup, vocabulary
 from bursty.report.source import Source
 from bursty.report.text import clean, numbers, percent, repeats_sentence
 from bursty.report.tree import add_tree
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Number of top words per topic sent for each position of the slider.
 WORDS = 30

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from bursty.models.hierarchy import Hierarchy, make_hierarchy
 from bursty.report import charts
 from bursty.report.content import Content, Panel
 from bursty.report.source import Source
 from bursty.report.text import numbers, percent
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Fewer groups than this need no tree; the dendrogram of more than this many is too long to read.
 FEWEST, MOST = 3, 200

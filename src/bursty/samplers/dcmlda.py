@@ -24,15 +24,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from bursty.kernels import gibbs_blocks, gibbs_dcmlda, gibbs_heldout, gibbs_predict, gibbs_pseudo, streams, threads
 from bursty.samplers.tokens import CompiledTopics, State, topic_type
 from bursty.storage.schema import floats, maybe, storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @storable(

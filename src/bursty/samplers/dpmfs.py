@@ -32,7 +32,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -40,8 +39,7 @@ from scipy.special import gammaln
 from bursty.kernels import dpmfs_bursts, dpmfs_labels, dpmfs_words, order, random, select, streams
 from bursty.samplers.dpmfs_units import Units
 from bursty.storage.schema import floats, index, integers, maybe, number, storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # A DCM over all words splits into one DCM per side, whose concentration is the share of s of that side. The shares are
 # fixed at what chosen words usually have: if both were learned, words would be chosen by how bursty they are.

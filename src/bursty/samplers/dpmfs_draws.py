@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -20,8 +19,7 @@ from bursty.samplers.dpmfs import (
     Sums,
     log_partition,
 )
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Prior standard deviations of log s and of the logarithm of the factor of lambda.
 _BURST_SPREAD = 3.0

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -16,8 +15,7 @@ from scipy.special import gammaln
 from bursty.kernels import dpmfs_labels, dpmfs_lam, random, streams, variates
 from bursty.samplers import dpmfs, dpmfs_draws
 from bursty.samplers.dpmfs import Chosen, DPMFSData, Info, State, Sums
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @dataclass(frozen=True)

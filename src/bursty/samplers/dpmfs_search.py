@@ -20,8 +20,8 @@ import numpy as np
 from bursty.kernels import dpmfs_labels, dpmfs_splits, streams
 from bursty.samplers import dpmfs, dpmfs_draws
 from bursty.samplers.dpmfs import Chosen, DPMFSData, State
+from bursty.typing import Array
 
-Array = np.ndarray[Any, Any]
 #: One sweep of the sampler: from a state and the number of the sweep to a state.
 Step = Callable[[State, int], State]
 

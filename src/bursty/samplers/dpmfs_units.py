@@ -7,11 +7,10 @@ share a cluster are, to labels, splits and merges, one row with the sum of their
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @dataclass(frozen=True)

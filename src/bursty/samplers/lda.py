@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -29,8 +28,7 @@ from scipy.special import gammaln
 from bursty.kernels import gibbs_heldout, gibbs_lda, gibbs_predict, gibbs_pseudo, streams, threads
 from bursty.samplers.tokens import CompiledTopics, State
 from bursty.storage.schema import floats, storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Number of words per block.
 _ROWS = 64

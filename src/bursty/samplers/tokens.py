@@ -16,8 +16,7 @@ import numpy as np
 from bursty.engines import Chunk, Levels
 from bursty.kernels import gibbs_blocks, gibbs_counts, random, streams, threads
 from bursty.storage.limits import check_memory
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 MAX_TOPICS = 65_536
 #: Pairs of a word and a topic are numbered with 32 bits.

@@ -25,8 +25,7 @@ import numpy as np
 
 from bursty.storage.limits import Budget
 from bursty.storage.replacing import replacing
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 VERSION = 1
 MAX_MANIFEST = 16 * 2**20

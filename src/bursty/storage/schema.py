@@ -31,7 +31,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
+
 Size = int | str | None
 Sizes = dict[str, int]
 #: Function of a value, the known sizes, and the location for messages.

@@ -33,8 +33,8 @@ import scipy.sparse as sp
 from bursty.sparse import check_csr
 from bursty.storage import generators
 from bursty.storage.container import DAMAGE, pack_strings, read_arrays, unpack_strings, unreadable, write_arrays
+from bursty.typing import Array
 
-Array = np.ndarray[Any, Any]
 Classes = Mapping[str, type]
 
 _PLAIN = "biufcUSmM"

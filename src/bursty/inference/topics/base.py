@@ -20,8 +20,7 @@ from bursty.families.dcm import maximise_alpha
 from bursty.families.solve import S_MAX, S_MIN, LengthUrn
 from bursty.samplers.tokens import item_levels, length_levels
 from bursty.storage.schema import number, part
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Smallest share of a topic's parameters that is spread over all words, so that an absent word may return.
 FLOOR = 1e-3

@@ -25,8 +25,7 @@ from bursty.inference.topics.dcmlda import DCMLDAStatistics, Method
 from bursty.kernels.cuda import gibbs, maximise, rising, sums, tall
 from bursty.kernels.cuda import topics as by_topic
 from bursty.samplers.dcmlda import Hyperparameters
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Tokens of a word in a document that one thread compares with each other.
 _FEW = 16

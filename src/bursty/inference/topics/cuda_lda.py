@@ -13,8 +13,7 @@ from bursty.inference.topics.cuda_sweeps import Shape, Sweep, Weights, n_columns
 from bursty.kernels import streams
 from bursty.kernels.cuda import gibbs, maximise, sums, variates
 from bursty.samplers import lda
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Gamma draws of tiny shape underflow; this is what no sweep can tell from 0.
 _LEAST = 1e-30

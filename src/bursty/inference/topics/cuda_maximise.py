@@ -17,8 +17,7 @@ from bursty.families.sparse_urns import UNSEEN
 from bursty.inference.topics.base import FLOOR
 from bursty.kernels.cuda import maximise, rising, tall
 from bursty.kernels.cuda import topics as by_topic
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Steps to the maximum of alpha, and the change of log lambda that ends them.
 _MAX_STEPS, _NEAR = 5, 1e-6

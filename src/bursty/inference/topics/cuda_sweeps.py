@@ -13,8 +13,7 @@ from bursty.engines.card import launch, zeros
 from bursty.engines.cuda import CudaChunk, Segments
 from bursty.kernels import streams
 from bursty.kernels.cuda import blocks, gibbs, segments
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Shared memory of a block.
 _SHARED = 49_152

@@ -23,8 +23,7 @@ from bursty.samplers import lda as lda_sampler
 from bursty.samplers.dcmlda import Hyperparameters, log_joint
 from bursty.samplers.tokens import State, Tokens
 from bursty.storage.schema import part, storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # A chain starts with this number of sweeps of LDA with this beta.
 _START_SWEEPS, _START_BETA = 20, 0.1

@@ -27,8 +27,7 @@ from bursty.inference.topics.base import (
 from bursty.samplers.lda import Hyperparameters, Topics, draw_phi, log_topics, log_words
 from bursty.samplers.tokens import State, Tokens, count_type
 from bursty.storage.schema import floats, part, storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @storable(

@@ -21,15 +21,13 @@ has its own logistic probability, and d is a bias that all share:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_expit
 
 from bursty.engines import Chunk
 from bursty.storage.schema import Mismatch, number, storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # A weak penalty on a, b, c, d, worth the log loss of one document at 3. It matters only for few documents.
 _PRIOR = 1.0 / 9.0

@@ -40,9 +40,8 @@ from bursty.models.classify.smoothing import Constant, Shrinkage, Smoothing
 from bursty.models.classify.training import TrainingSummary, summarize_training
 from bursty.models.classify.transforms import Transform
 from bursty.storage.schema import Mismatch, expect_equal, floats, integers, items, log_shares, maybe, part, storable
+from bursty.typing import Array
 from bursty.validation import check_weights, warn_empty
-
-Array = np.ndarray[Any, Any]
 
 
 def _check_groups(model: BayesClassifier, sizes: dict[str, int]) -> None:

@@ -17,15 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from bursty.engines import Chunk
 from bursty.kernels import select
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Cells per piece, as a multiple of the number of words: alone, and if several threads have a piece each; and at least.
 ALONE, TOGETHER = 0.75, 0.3

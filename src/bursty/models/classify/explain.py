@@ -25,11 +25,10 @@ from bursty.models.classify.evidence import drop_words
 from bursty.models.classify.priors import to_offset
 from bursty.models.classify.scoring import Scorer
 from bursty.models.classify.settings import Settings
+from bursty.typing import Array
 
 if TYPE_CHECKING:
     from bursty.models.classify import BayesClassifier
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,8 @@ from bursty.models.classify.settings import Settings
 from bursty.models.classify.smoothing import Constant, Shrinkage, ShrinkageParts, Smoothing, fit_groups, group_totals
 from bursty.models.classify.sums import Classes, summarize, word_table
 from bursty.storage.schema import Mismatch, floats, integers, part, storable
+from bursty.typing import Array
 from bursty.validation import check_counts
-
-Array = np.ndarray[Any, Any]
 
 #: Number of documents that are kept. Only three numbers are learned, which more documents would hardly change.
 SAMPLE_SIZE = 2_000

@@ -20,8 +20,7 @@ from sklearn.utils.validation import column_or_1d
 
 from bursty.sparse import as_csr
 from bursty.storage.schema import Mismatch, index, items, maybe, storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 def _check_table(targets: Targets, sizes: dict[str, int]) -> None:

@@ -20,15 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from bursty.families.base import Statistics
 from bursty.models.classify.sums import Classes, without
 from bursty.storage.schema import Mismatch, storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 def _check_layout(layout: Layout, sizes: dict[str, int]) -> None:

@@ -18,14 +18,13 @@ pass over the words.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bursty.engines import Chunk
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: Number of steps that are remembered.
 MEMORY = 10

@@ -23,8 +23,7 @@ from bursty.models.classify.settings import Settings
 from bursty.models.classify.smoothing import Smoothing
 from bursty.models.classify.training import TrainingSummary
 from bursty.models.classify.transforms import Transform
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 class ClassPrediction(CountEstimator):

@@ -12,8 +12,7 @@ import numpy as np
 from scipy.special import log_expit, logit, logsumexp
 
 from bursty.models.classify.layout import Layout
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 # Stands for the logarithm of zero: small enough to decide, and finite.
 _NEVER = -700.0

@@ -40,7 +40,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -53,8 +52,7 @@ from bursty.models.classify.heldout import Sample
 from bursty.models.classify.labels import Targets
 from bursty.models.classify.logistic import Objective, log_loss, minimise
 from bursty.storage.schema import floats, number, storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 #: C, the inverse strength of the penalty. The powers compensate for a C that is too large or too small.
 INVERSE_STRENGTH = 100.0

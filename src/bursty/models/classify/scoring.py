@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,8 +17,7 @@ from bursty.models.classify.evidence import TOGETHER, compact_chunks, drop_words
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.settings import Settings
 from bursty.models.classify.transforms import Transform
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @dataclass(frozen=True)

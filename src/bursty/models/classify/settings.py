@@ -15,8 +15,6 @@ from bursty.families.priors import UrnPrior, check_prior
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.smoothing import POWERS, Constant, Shrinkage, Smoothing
 
-Array = np.ndarray[Any, Any]
-
 
 class HiddenParameter:
     """A parameter that is not an attribute: kept in the instance, listed by get_params, invisible to hasattr.

@@ -30,8 +30,7 @@ from bursty.kernels import threads
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.sums import Classes
 from bursty.storage.schema import maybe, number, storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 TAUS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 BURSTS = (1.0, 10.0, 100.0, 1e6)

@@ -21,8 +21,8 @@ from bursty.engines import Assignment, Chunk, Levels
 from bursty.families.base import Family, Statistics
 from bursty.models.classify.labels import Targets
 from bursty.storage.schema import Mismatch, floats, integers, maybe, storable, whole
+from bursty.typing import Array
 
-Array = np.ndarray[Any, Any]
 S = TypeVar("S", bound=Statistics)
 
 # Rounding error of a difference of sums, relative to the larger one.

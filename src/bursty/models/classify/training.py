@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from bursty.models.classify.settings import Settings
 from bursty.models.classify.sums import of_tables, summarize
 from bursty.models.classify.transforms import Transform
 from bursty.storage.schema import floats, integers, maybe, part, parts, storable, whole
+from bursty.typing import Array
 
-Array = np.ndarray[Any, Any]
 _CELLS = 2**17
 
 

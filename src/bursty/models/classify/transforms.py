@@ -10,15 +10,14 @@ them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from bursty.engines import Chunk, Documents
 from bursty.storage.schema import floats, maybe, storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @storable("Transform", idf=maybe(floats("n_words", low=0)))

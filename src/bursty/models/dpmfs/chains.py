@@ -14,8 +14,8 @@ from bursty.inference.stopping import ChainsAgree, Rule, SamePartition
 from bursty.samplers import dpmfs, dpmfs_collapsed, dpmfs_paper, dpmfs_search
 from bursty.samplers.dpmfs import DPMFSData, Info, State
 from bursty.storage.schema import Mismatch, floats, index, part, whole
+from bursty.typing import Array
 
-Array = np.ndarray[Any, Any]
 Sweep = Callable[[State, int], tuple[State, Info]]
 #: A range of sweeps: after the first number, up to the second.
 Span = tuple[int, int]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -16,8 +15,7 @@ from bursty.models.dpmfs.chains import Chain, most_frequent
 from bursty.samplers.dpmfs import DPMFSData
 from bursty.samplers.dpmfs_units import Units
 from bursty.storage.schema import floats, integers, storable
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 @storable(

@@ -48,9 +48,8 @@ from bursty.storage.schema import (
     size,
     storable,
 )
+from bursty.typing import Array
 from bursty.validation import check_weights
-
-Array = np.ndarray[Any, Any]
 
 # Largest number of documents for which the table of all pairs is kept.
 MOST_PAIRED = 2_000

@@ -15,8 +15,7 @@ from bursty.inference.em import Places, lead
 from bursty.models.clusters import ClusterReading
 from bursty.models.dpmfs import estimate
 from bursty.models.groups import Merge
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 
 class DPMFSReading(ClusterReading):

@@ -14,8 +14,7 @@ from bursty.models.dpmfs.chains import Plan
 from bursty.models.dpmfs.constraints import Constraints
 from bursty.samplers.dpmfs import DPMFSData
 from bursty.storage.limits import check_memory
-
-Array = np.ndarray[Any, Any]
+from bursty.typing import Array
 
 SAMPLERS = {"paper": (3000, 2500), "collapsed": (500, 250)}
 ESTIMATES = ("frequent", "vi", "binder")
