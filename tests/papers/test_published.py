@@ -51,7 +51,7 @@ def test_an_entry_has_a_page_cases_and_numbers(entry):
 def test_published_cases_are_measured_or_derived(entry):
     """A name that is spelled differently in two places would be left out of the table in silence."""
     measured = {case.name for case in entry.cases(False)}
-    shown = [*published_values(entry), *entry.extra, *entry.better, *(other for other, _ in entry.better.values())]
+    shown = [*published_values(entry), *entry.extra, *entry.beyond, *(other for other, _ in entry.beyond.values())]
     derived = {case for case, _ in shown} - measured
     assert not derived or entry.derive is not None, derived
 

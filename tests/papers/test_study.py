@@ -47,7 +47,7 @@ def entry(monkeypatch):
         ),
         runs=4,
         extra={("good", "seed"): "good"},
-        better={("good", "NMI"): (("bad", "NMI"), "another")},
+        beyond={("good", "NMI"): (("bad", "NMI"), "another")},
     )
 
 
@@ -98,7 +98,7 @@ def test_an_outcome_compares_and_claims(entry, tmp_path):
     assert rows["good", "NMI"].ours == pytest.approx(0.15)
     assert rows["good", "NMI"].verdict == "agrees"
     assert rows["good", "NMI"].n_runs == 4
-    assert rows["good", "NMI"].better == "0.150 (another)"
+    assert rows["good", "NMI"].beyond == "0.150 (another)"
     assert rows["bad", "NMI"].n_runs == 2
     assert rows["bad", "NMI"].verdict == "worse"
     assert rows["lost", "NMI"].verdict == "data not available"

@@ -68,7 +68,7 @@ class Row:
     ours: float | None
     error: float | None
     n_runs: int
-    better: str = ""
+    beyond: str = ""
     #: Reason for a missing verdict.
     reason: str = ""
     #: Whether this is the method that the paper proposes.
@@ -198,12 +198,12 @@ def _row(
 ) -> Row:
     n_runs = results.n_runs(case, measure)
     ours = results.mean(case, measure) if n_runs else None
-    better = ""
-    if (case, measure) in entry.better:
-        other, words = entry.better[case, measure]
+    beyond = ""
+    if (case, measure) in entry.beyond:
+        other, words = entry.beyond[case, measure]
         if results.n_runs(*other):
             digits = 3 if value is None else value.decimals
-            better = f"{number(results.mean(*other), digits)} ({words})"
+            beyond = f"{number(results.mean(*other), digits)} ({words})"
     return Row(
         what,
         measure,
@@ -212,7 +212,7 @@ def _row(
         ours,
         results.error(case, measure) if n_runs else None,
         n_runs,
-        better,
+        beyond,
         "data not available" if case in missing else "other data" if entry.uses_other_data(case) else "",
         proposes(entry, case),
     )

@@ -252,7 +252,7 @@ ENTRIES = (
                 ("our default", "MI"),
             )
         },
-        better={
+        beyond={
             **{
                 (f"{n}, EDCM", "perplexity"): ((f"{n}, EDCM normalised", "normalised perplexity"), "exact normaliser")
                 for n in COLLECTIONS.values()
@@ -300,7 +300,7 @@ ENTRIES = (
                 for w in ALGORITHMS
             },
         },
-        better={
+        beyond={
             ("Classic400, vMF", "MI"): (("Classic400, vMF, our start", "MI"), "our start"),
             ("Classic400, EDCM", "MI"): (("Classic400, our default", "MI"), "our default"),
         },
@@ -325,7 +325,7 @@ ENTRIES = (
         runs=100,
         quick_runs=4,
         extra={("best run, our default", "documents in the right cluster"): "best run, our default"},
-        better={
+        beyond={
             ("best run, EDCM", "documents in the right cluster"): (
                 ("best run, our default", "documents in the right cluster"),
                 "our default",

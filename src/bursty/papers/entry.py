@@ -174,8 +174,8 @@ class Entry:
         Number of runs per case.
     extra : mapping of (case, measure) to str
         Additional rows that are not in the paper, with their names.
-    better : mapping of (case, measure) to ((case, measure), str)
-        Shown beside a published value: a better result of ours, with its name.
+    beyond : mapping of (case, measure) to ((case, measure), str)
+        Shown beside a published value: a result of what bursty has beyond the paper, better or not, with its name.
     draw : function of Results, optional
         Returns a matplotlib figure.
     derive : function of Results, optional
@@ -195,7 +195,7 @@ class Entry:
     runs: int = 1
     quick_runs: int = 1
     extra: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    better: Mapping[tuple[str, str], tuple[tuple[str, str], str]] = field(default_factory=dict)
+    beyond: Mapping[tuple[str, str], tuple[tuple[str, str], str]] = field(default_factory=dict)
     draw: Callable[[Results], Any] | None = None
     derive: Callable[[Results], Mapping[str, Sequence[Values]]] | None = None
     more: Callable[[Results], str] | None = None

@@ -289,7 +289,7 @@ ENTRIES = (
         extra={(name, "accuracy"): name for name in EXTRA} | _GAIN_ROWS,
         derive=_gains,
         more=_paired_tests,
-        better={("DCM", "accuracy"): (("DCM, learned", "accuracy"), "DCM, learned")},
+        beyond={("DCM", "accuracy"): (("DCM, learned", "accuracy"), "DCM, learned")},
         notes=STAND_IN,
         stand_in=("",),
     ),
@@ -315,7 +315,7 @@ ENTRIES = (
         | _GAIN_ROWS,
         derive=_gains,
         more=_paired_tests,
-        better={
+        beyond={
             (name, "accuracy"): (("DCM, learned", "accuracy"), "DCM, learned")
             for name in ("DCM", "C-DCM", "C-TW-L-M, smoothing 0.01")
         },
@@ -353,7 +353,7 @@ ENTRIES = (
             for words in ("", BY_ODDS)
             for average in ("macro", "micro")
         },
-        better={
+        beyond={
             (name, f"{average} break-even"): ((name, f"{average} break-even{BY_ODDS}"), "by calibrated log odds")
             for name in (*(f"{m}, smoothing {e}" for m in HEURISTIC for e in ("1", "0.01")), "DCM", "C-DCM")
             for average in ("macro", "micro")

@@ -165,7 +165,7 @@ ENTRIES = (
             ("20 newsgroups", "mean s of EDCM / s of DCM"): "20 newsgroups",
             ("20 newsgroups", "correlation of log-likelihoods"): "20 newsgroups",
         },
-        better={
+        beyond={
             ("20 newsgroups", "% difference of log-probabilities"): (
                 ("20 newsgroups", "% difference, normalised"),
                 "exact normaliser",
@@ -198,7 +198,7 @@ ENTRIES = (
         runs=10,
         quick_runs=2,
         extra={(f"{n}, DCM, learned", "accuracy"): f"{n}, DCM, learned" for n in ("20 newsgroups", "industry sector")},
-        better={
+        beyond={
             (f"{n}, {what}", "accuracy"): ((f"{n}, DCM, learned", "accuracy"), "DCM, learned")
             for n in ("20 newsgroups", "industry sector")
             for what in ("DCM", "EDCM")

@@ -12,7 +12,7 @@ from bursty.papers.comparing import Row, number, published, source
 from bursty.papers.study import Outcome
 from bursty.storage import replacing
 
-COLUMNS = ("what", "measure", "paper", "ours", "difference", "verdict", "better with", "runs", "data")
+COLUMNS = ("what", "measure", "paper", "ours", "difference", "verdict", "beyond the paper", "runs", "data")
 #: Resolution for a web page rather than print, to keep files small.
 DPI = 80
 
@@ -80,7 +80,7 @@ def cells(row: Row) -> tuple[str, ...]:
         ours += f" ± {number(row.error, max(decimals, 1))}"
     difference = "" if row.difference is None else f"{row.difference:+.{decimals}f}"
     runs = str(row.n_runs) if row.n_runs else ""
-    return row.what, row.measure, paper, ours, difference, row.verdict, row.better, runs, row.data
+    return row.what, row.measure, paper, ours, difference, row.verdict, row.beyond, runs, row.data
 
 
 def _table(rows: list[Row]) -> list[str]:

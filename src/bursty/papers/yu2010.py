@@ -214,7 +214,7 @@ def _ours(names: tuple[str, ...], em: str = "") -> dict[tuple[str, str], str]:
     return {(case, measure): case for case, measure in rows}
 
 
-def _better(names: tuple[str, ...]) -> dict[tuple[str, str], tuple[tuple[str, str], str]]:
+def _beyond(names: tuple[str, ...]) -> dict[tuple[str, str], tuple[tuple[str, str], str]]:
     return {
         (f"{name}, DPMFS", measure): ((f"{name}, {OURS}", measure), "collapsed sampler, DCM")
         for name in names
@@ -259,7 +259,7 @@ ENTRIES = (
         ),
         runs=DRAWS,
         extra=_ours(("News-Similar-3", "News-Moderated-6")),
-        better=_better(("News-Similar-3", "News-Moderated-6")),
+        beyond=_beyond(("News-Similar-3", "News-Moderated-6")),
         notes=_DRAWN,
         stand_in=("News-",),
     ),
@@ -283,7 +283,7 @@ ENTRIES = (
         ),
         runs=DRAWS,
         extra=_ours(("News-Different-3", CLASSIC), ", K = 3"),
-        better=_better(("News-Different-3", CLASSIC)),
+        beyond=_beyond(("News-Different-3", CLASSIC)),
         notes=_DRAWN,
         stand_in=("News-",),
     ),

@@ -158,7 +158,7 @@ ENTRIES = (
                 if (data, way) != ("synthetic", "")
             },
         },
-        better={
+        beyond={
             ("synthetic", measure): ((f"synthetic{COLLAPSED}", measure), "collapsed sampler, 200 sweeps")
             for measure in FOUND[:2]
         },
