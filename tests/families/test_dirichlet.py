@@ -126,7 +126,7 @@ def test_takes_part_in_mixtures_and_classifiers():
 
 
 @pytest.mark.corpus
-def test_smoothing_drowns_the_rare_words():
+def test_smoothing_drowns_the_rare_words(data_dir):
     """[Madsen2005] section 4: the model is not useful for classification, whatever the smoothing."""
     corpus = datasets.load("classic400")
     X, y = corpus.counts, corpus.labels
