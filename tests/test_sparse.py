@@ -6,6 +6,7 @@ Most of these arrays ended the process, hung or were silently taken for somethin
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -283,3 +284,22 @@ def test_shards_with_a_right_checksum(tmp_path, place, value, message):
     rewrite_shard(tmp_path / "a.bshards", change)
     with pytest.raises(ValueError, match=message):
         families.DCM().fit(ShardedCorpus(tmp_path / "a.bshards"))
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix])
+def test_what_is_returned_does_not_follow_later_changes_of_the_table(kind):
+    table = kind(np.array([[1, 0, 2], [0, 3, 0]], dtype=np.int32))
+    made = as_csr(table)
+    assert type(made) is sp.csr_array
+    with warnings.catch_warnings(action="ignore"):  # SciPy warns that this is slow
+        table[0, 1] = 9
+        table.resize((3, 3))
+    np.testing.assert_array_equal(made.toarray(), [[1, 0, 2], [0, 3, 0]])
+
+
+@pytest.mark.parametrize("name", ["indices", "indptr"])
+def test_positions_of_two_types_become_positions_of_one(name):
+    table = sp.csr_array(np.eye(3, dtype=np.int32))
+    setattr(table, name, getattr(table, name).astype(np.int64))
+    made = as_csr(table)
+    assert made.indices.dtype == made.indptr.dtype

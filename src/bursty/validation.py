@@ -46,9 +46,12 @@ def check_counts(X: Any, *, integer: bool = True, owner: str = "bursty", n_words
     refuse_texts(X, owner)
     X = _unwrap(X)
     counts = _sparse_counts(X, owner) if sp.issparse(X) else _dense_counts(X, owner)
-    counts = _without_zeros(counts)
-    _check_values(counts, integer, owner)
-    _check_totals(counts, integer, owner)
+    low, high = (counts.data.min(), counts.data.max()) if counts.nnz else (1, 1)
+    if not low > 0:
+        counts = _without_zeros(counts)
+    if not (counts.data.dtype.kind in "biu" and low > 0 and high <= MAX_COUNT):
+        _check_values(counts, integer, owner)
+    _check_totals(counts, float(high), integer, owner)
     if n_words is not None and counts.shape[1] != n_words:
         raise ValueError(
             f"X has {counts.shape[1]} features, but {owner} is expecting {n_words} features as input: "
@@ -360,10 +363,10 @@ def _check_values(counts: sp.csr_array, integer: bool, owner: str) -> None:
     )
 
 
-def _check_totals(counts: sp.csr_array, integer: bool, owner: str) -> None:
-    """Check that the length of every document can be represented."""
+def _check_totals(counts: sp.csr_array, high: float, integer: bool, owner: str) -> None:
+    """Check that the length of every document can be represented; ``high`` is the largest count."""
     largest = MAX_COUNT if integer else MAX_TOTAL
-    if not counts.nnz or float(counts.data.max()) * float(np.diff(counts.indptr).max()) <= largest:
+    if high * counts.shape[1] <= largest or high * float(np.diff(counts.indptr).max()) <= largest:
         return
     with np.errstate(over="ignore"):
         totals = np.asarray(counts.sum(axis=1, dtype=np.int64 if integer else np.float64))
