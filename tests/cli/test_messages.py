@@ -92,6 +92,14 @@ def test_compare_counts_every_step(bench, monkeypatch):
             "4 documents cannot make 9 clusters",
         ),
         ("random_state and n_jobs", "--seed and --jobs"),
+        (
+            "the chains have not settled: raise max_iter, or split_steps, or",
+            "the chains have not settled: raise --iterations, or",
+        ),
+        (
+            "the chain has not settled: raise n_iter, n_chains, or split_steps, or",
+            "the chain has not settled: raise --iterations, or",
+        ),
     ],
 )
 def test_messages_name_options(message, shown, capsys):

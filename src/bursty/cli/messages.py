@@ -55,7 +55,7 @@ _IN_FLAGS = [
         (r"\bmax_components\b", "--max-k"),
         (r"\b(?:max_iter|n_iter)\b", "--iterations"),
         (r"\bn_init\b", "--starts"),
-        (r"raise --iterations, n_chains,? or split_steps", "raise --iterations"),
+        (r"raise --iterations,(?: n_chains,)? or split_steps", "raise --iterations"),
         (r"\bn_jobs\b", "--jobs"),
         (r"\brandom_state\b", "--seed"),
     )
