@@ -2,9 +2,11 @@
 
 Prediction is document completion (`bursty.metrics.document_completion`): the models are fitted to training documents,
 and one half of each test document is predicted from the other. The splits are fixed files, ``completion/*.npz`` in the
-folder that BURSTY_DATA names; ``--split SEED`` makes another one of the same documents. Topics are judged by their ten
-top words: NPMI over the training documents, diversity (share of distinct words), and stability (mean overlap of the
-word probabilities of matched topics, between pairs of seeds).
+folder that BURSTY_DATA names; ``--split SEED`` makes another one of the same documents. Settings are chosen on other
+collections, at most 2,000 documents of each, a quarter of them for the test: ``--corpora k1b la1 --split 0``.
+
+Topics are judged by their ten top words: NPMI over the training documents, diversity (share of distinct words), and
+stability (mean overlap of the word probabilities of matched topics, between pairs of seeds).
 
 tomotopy's LDA is compared with if it is installed (``pip install tomotopy``); its topics and alpha are given to the
 same chains as ours. The perplexities of hca (Buntine and Mishra 2014), with bursts, and of tomotopy were published for
@@ -27,6 +29,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +38,16 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.timing import table
-from bursty import DCMLDA, LDA
+from bursty import DCMLDA, LDA, datasets
 from bursty.engines import get_engine
 from bursty.inference import completion, heldout
 from bursty.metrics import coherence, diversity, document_completion, match_topics
 from bursty.samplers import lda as sampler
 
 CORPORA = ("nips391", "20news", "ap", "short-TS")
+#: Collections to choose settings on, by their names in `bursty.datasets`.
+CHOOSING = {"classic400": "classic400"} | {name: f"zhong15/{name}" for name in ("k1b", "hitech", "la1", "reviews")}
+_AT_MOST = 2000
 #: Perplexities at K = 50 on the fixed splits: 1 chain x 30 samples / 8 chains x 4.
 PUBLISHED = {
     "nips391": {"tomotopy LDA": "1410/1406", "hca, best variant": "779/774", "goal": "<= 760"},
@@ -72,16 +78,22 @@ class Split:
 
 
 def load(name: str, seed: int | None) -> Split:
-    """The fixed split, or another one of the same documents."""
+    """The fixed split, or another one of the same documents, or of a collection to choose on."""
+    if name in CHOOSING:
+        return _split(datasets.load(CHOOSING[name]).counts, 0.25, seed or 0)
     with np.load(Path(os.environ["BURSTY_DATA"]) / "completion" / f"{name}.npz", allow_pickle=False) as file:
         parts = {key: file[key] for key in file.files}
     split = Split(*(_matrix(parts, part) for part in ("train", "observed", "held")))
     if seed is None:
         return split
-    rng = np.random.default_rng(seed)
     counts = sp.csr_array(sp.vstack([split.train, split.observed + split.held]))
-    order = rng.permutation(counts.shape[0])
-    n_test = split.held.shape[0]
+    return _split(counts, split.held.shape[0] / counts.shape[0], seed, counts.shape[0])
+
+
+def _split(counts: Any, share: float, seed: int, at_most: int = _AT_MOST) -> Split:
+    """A split of documents chosen at random, with this share of them for the test."""
+    order = np.random.default_rng(seed).permutation(counts.shape[0])[:at_most]
+    n_test = round(share * len(order))
     train, test = counts[np.sort(order[n_test:])], counts[np.sort(order[:n_test])]
     known = np.asarray(train.sum(axis=0)).ravel() > 0
     (documents,) = get_engine("local", 1).place(test[:, known]).map(completion.halves, seed=seed)
@@ -129,13 +141,18 @@ def fit_tomotopy(train: Any, n_topics: int, seed: int) -> Peer:
     return Peer(np.asarray(model.alpha, dtype=np.float64), components / components.sum(axis=1, keepdims=True), settled)
 
 
+def _fit_drawn(n_drawn: int, train: Any, n_topics: int, seed: int) -> Any:
+    return DCMLDA(n_topics, n_drawn=n_drawn, random_state=seed).fit(train)
+
+
 def contenders() -> dict[str, Callable[[Any, int, int], Any]]:
     """What is compared: name, and a function that fits it."""
     found: dict[str, Callable[[Any, int, int], Any]] = {
         "LDA": lambda train, k, seed: LDA(k, random_state=seed).fit(train),
         "DCMLDA": lambda train, k, seed: DCMLDA(k, random_state=seed).fit(train),
-        "DCMLDA, 60 drawn": lambda train, k, seed: DCMLDA(k, n_drawn=60, random_state=seed).fit(train),
     }
+    for n in (0, 30, 60, 100):
+        found[f"DCMLDA, {n} drawn"] = partial(_fit_drawn, n)
     if importlib.util.find_spec("tomotopy"):
         found["tomotopy LDA"] = fit_tomotopy
     return found
@@ -195,7 +212,7 @@ def line(key: dict[str, Any], rows: list[dict[str, Any]]) -> tuple[Any, ...]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpora", nargs="+", default=list(CORPORA), choices=CORPORA)
+    parser.add_argument("--corpora", nargs="+", default=list(CORPORA), choices=(*CORPORA, *CHOOSING))
     parser.add_argument("--topics", nargs="+", type=_number, default=[20, 50, 100], help='numbers of topics, or "auto"')
     parser.add_argument("--seeds", type=int, default=3, help="number of fits of each model")
     parser.add_argument("--split", type=int, help="seed of another split of the same documents")
@@ -213,7 +230,7 @@ def main() -> None:
                 key = {"corpus": name, "split": args.split, "K": n_topics, "model": model}
                 fill(results, key, split, fit, args.seeds)
                 lines.append(line(key, results.of(key)))
-        if args.split is None:
+        if name in PUBLISHED and args.split is None:
             empty = [""] * (len(HEADER) - 4)
             lines += [(name, 50, f"{peer} (published)", value, *empty) for peer, value in PUBLISHED[name].items()]
         title = f"{name}: {split.train.shape[0]} training and {split.held.shape[0]} test documents"

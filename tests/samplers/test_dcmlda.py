@@ -96,7 +96,7 @@ def test_sparse_parts_add_up_to_the_conditional(corpus):
                 assert k == own[np.searchsorted(ends, left, "right")]
 
 
-@pytest.mark.parametrize(("along", "n_topics"), [("mates", 5), ("floor", 5), ("floor", 8), ("floor", 21)])
+@pytest.mark.parametrize(("along", "n_topics"), [("mates", 5), ("floor", 5), ("floor", 16), ("floor", 53)])
 def test_where_a_number_falls_along_the_other_parts(along, n_topics):
     rng = np.random.default_rng(3)
     ratio, floor = rng.random(n_topics), rng.random(n_topics)
@@ -104,13 +104,31 @@ def test_where_a_number_falls_along_the_other_parts(along, n_topics):
     mates = np.delete(np.arange(2, 7), 2)
     terms, of_term = (ratio[topics[mates]], topics[mates]) if along == "mates" else (ratio * floor, np.arange(n_topics))
     begin, end, token = np.uint64(2), np.uint64(7), np.uint64(4)
+    sixteens = np.add.reduceat(ratio * floor, range(0, n_topics, 16))
     for total in both(gibbs_dcmlda.of_the_mates) if along == "mates" else ():
         np.testing.assert_allclose(total(token, begin, end, topics, ratio), terms.sum(), rtol=1e-12)
     for left in terms.sum() * rng.random(30):
         expected = of_term[np.searchsorted(np.cumsum(terms), left, "right")]
         for kernel in both(getattr(gibbs_dcmlda, f"along_{along}")):
-            rest = (token, begin, end, topics, ratio) if along == "mates" else (ratio, floor)
+            rest = (token, begin, end, topics, ratio) if along == "mates" else (ratio, floor, sixteens)
             assert kernel(left, *rest) == expected
+
+
+@pytest.mark.parametrize("n_topics", [5, 16, 53])
+def test_sums_of_the_floor_follow_the_counts(n_topics):
+    rng = np.random.default_rng(5)
+    alpha, totals, floor = rng.random(n_topics), 1 + rng.random(n_topics), rng.random(n_topics)
+    for begin, recount in zip(both(gibbs_dcmlda.begin_ratios), both(gibbs_dcmlda.recount), strict=True):
+        n_k = rng.integers(0, 3, size=n_topics).astype(float)
+        ratio, sixteens = np.empty(n_topics), np.empty(-(-n_topics // 16))
+        rest = begin(n_k, alpha, totals, floor, ratio, sixteens)
+        for k in rng.integers(0, n_topics, size=40).astype(np.uint64):
+            rest += recount(k, 1.0 if n_k[k] == 0 else -1.0, n_k, alpha, totals, floor, ratio, sixteens)
+            expected = (n_k + alpha) / (n_k + totals)
+            np.testing.assert_allclose(ratio, expected, rtol=1e-15)
+            sums = np.add.reduceat(expected * floor, range(0, n_topics, 16))
+            np.testing.assert_allclose(sixteens, sums, rtol=1e-12)
+            np.testing.assert_allclose(rest, sums.sum(), rtol=1e-12)
 
 
 def test_table_holds_what_stands_above_the_floor(corpus):

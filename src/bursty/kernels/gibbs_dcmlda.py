@@ -8,7 +8,7 @@ with counts that exclude the token. Only counts of the same document occur, so t
 
     ratio_k n_dwk    topics that the word already has in the document
     ratio_k b_wk     topics whose parameter for the word is above their floor, beta_wk = floor_k q_w + b_wk
-    ratio_k floor_k  all topics, times q_w: one sum, kept up to date as counts change
+    ratio_k floor_k  all topics, times q_w: one sum, and one per sixteen topics, kept up to date as counts change
 
 with ratio_k = (n_dk + alpha_k) / (n_dk + s_k), and q the background that all topics share.
 
@@ -41,7 +41,7 @@ _EVEN = 1.0 + 1e-12
 # Rows of the table are prefetched this many cells ahead.
 _AHEAD = 3
 # Unsigned, so that compiled code need not check indices for a sign.
-_0, _1, _2, _3, _4, _8 = (np.uint64(i) for i in (0, 1, 2, 3, 4, 8))
+_0, _1, _2, _3, _4, _16 = (np.uint64(i) for i in (0, 1, 2, 3, 4, 16))
 
 
 class TopicUrns(NamedTuple):
@@ -87,12 +87,26 @@ def build_table(beta, floor, background, table_first, table_topics, table_values
 
 
 @inlined
-def recount(k, change, n_k, alpha, totals, floor, ratio):
-    """Change the number of tokens of a topic, and its ratio; returns the change of ``sum(ratio * floor)``."""
+def begin_ratios(n_k, alpha, totals, floor, ratio, sixteens):
+    """The ratios of all topics, and ``sum(ratio * floor)``; ``sixteens`` receives that of sixteen topics each."""
+    rest = 0.0
+    sixteens[:] = 0.0
+    for k in range(np.uint64(len(floor))):
+        ratio[k] = (n_k[k] + alpha[k]) / (n_k[k] + totals[k])
+        rest += ratio[k] * floor[k]
+        sixteens[k // _16] += ratio[k] * floor[k]
+    return rest
+
+
+@inlined
+def recount(k, change, n_k, alpha, totals, floor, ratio, sixteens):
+    """Change the tokens of a topic, and with them its ratio and its sixteen; returns the change of the whole sum."""
     before = ratio[k]
     n_k[k] += change
     ratio[k] = (n_k[k] + alpha[k]) / (n_k[k] + totals[k])
-    return (ratio[k] - before) * floor[k]
+    difference = (ratio[k] - before) * floor[k]
+    sixteens[np.uint64(k) // _16] += difference
+    return difference
 
 
 @inlined
@@ -152,31 +166,19 @@ def along_mates(left, token, begin, end, topics, ratio):
 
 
 @inlined
-def along_floor(left, ratio, floor):
-    """The topic at ``left`` along the third part of the sum, the terms ratio_k floor_k.
-
-    Eight at a time, whose sum does not wait for that of the previous eight.
-    """
-    k, last = _0, np.uint64(len(floor) - 1)
-    while k + _8 <= last:
-        eight = four_of_floor(k, ratio, floor) + four_of_floor(k + _4, ratio, floor)
-        if left < eight:
-            break
-        left -= eight
-        k += _8
+def along_floor(left, ratio, floor, sixteens):
+    """The topic at ``left`` along the third part of the sum, the terms ratio_k floor_k: first by sixteens."""
+    sixteen, last = _0, np.uint64(len(sixteens) - 1)
+    while sixteen < last and left >= sixteens[sixteen]:
+        left -= sixteens[sixteen]
+        sixteen += _1
+    k = _16 * sixteen
+    last = min(k + _16, np.uint64(len(floor))) - _1
     left -= ratio[k] * floor[k]
     while left >= 0.0 and k < last:
         k += _1
         left -= ratio[k] * floor[k]
     return k
-
-
-@inlined
-def four_of_floor(k, ratio, floor):
-    """The sum of the terms ratio_k floor_k of four topics."""
-    a, b = ratio[k] * floor[k], ratio[k + _1] * floor[k + _1]
-    c, d = ratio[k + _2] * floor[k + _2], ratio[k + _3] * floor[k + _3]
-    return (a + b) + (c + d)
 
 
 @kernel
@@ -192,6 +194,7 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
     n_topics = np.uint64(len(alpha))
     n_k, n_w, ratio = np.empty(n_topics), np.zeros(n_topics), np.empty(n_topics)
     weights, bounds = np.empty(n_topics + _3), np.empty((n_topics + _3) // _4)
+    sixteens = np.empty((n_topics + _16 - _1) // _16)
     # Position of each topic in the table of the word, or in the list of those outside it, or neither.
     places, outside = np.full(n_topics, _NEITHER), np.empty(n_topics, dtype=np.uint64)
     for document in range(start, stop):
@@ -200,10 +203,7 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
         n_k[:] = 0.0
         for i in range(token, np.uint64(first[document + 1])):
             n_k[topics[i]] += 1.0
-        rest = 0.0
-        for k in range(n_topics):
-            ratio[k] = (n_k[k] + alpha[k]) / (n_k[k] + totals[k])
-            rest += ratio[k] * floor[k]
+        rest = begin_ratios(n_k, alpha, totals, floor, ratio, sixteens)
         for cell in range(indptr[document], indptr[document + 1]):
             ahead = table_first[words[min(cell + _AHEAD, last_cell)]]
             prefetch(table_topics, ahead)
@@ -218,8 +218,8 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
                     old = np.uint64(topics[own])
                     if old != k:
                         if own > token:
-                            rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
-                        rest += recount(old, -1.0, n_k, alpha, totals, floor, ratio)
+                            rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio, sixteens)
+                        rest += recount(old, -1.0, n_k, alpha, totals, floor, ratio, sixteens)
                         above = above_floor(ratio, table_topics, table_values, begin, end, weights, bounds)
                         drawn = of_the_mates(own, token, stop_token, topics, ratio)
                     u = random.uniform(np.uint64(key), np.uint64(step), own - first_token)
@@ -229,9 +229,9 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
                     elif left < above + drawn:
                         k = along_mates(left - above, own, token, stop_token, topics, ratio)
                     else:
-                        k = along_floor((left - above - drawn) / q, ratio, floor)
+                        k = along_floor((left - above - drawn) / q, ratio, floor, sixteens)
                     topics[own] = k
-                rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
+                rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio, sixteens)
                 token = stop_token
                 continue
             while end > begin and table_values[end - _1] == 0.0:
@@ -254,7 +254,7 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
                 # Here that one must have kept its topic, because the previous topic comes first.
                 if not stays or old != k:
                     if own > token:
-                        rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
+                        rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio, sixteens)
                         if home >= 0:
                             weights[home] = stay
                         n_w[k] += 1.0
@@ -266,7 +266,7 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
                         elif places[k] == _NEITHER:
                             places[k], outside[n_outside] = _OUTSIDE, k
                             n_outside += _1
-                    rest += recount(old, -1.0, n_k, alpha, totals, floor, ratio)
+                    rest += recount(old, -1.0, n_k, alpha, totals, floor, ratio, sixteens)
                     n_w[old] -= 1.0
                     home, stay, drawn = places[old], 0.0, 0.0
                     if home >= 0:
@@ -295,10 +295,10 @@ def sweep(documents, topics, urns, seed, sweep, start, stop):
                         left -= ratio[outside[i]] * n_w[outside[i]]
                     k = outside[i]
                 else:
-                    k = along_floor((left - above - drawn) / q, ratio, floor)
+                    k = along_floor((left - above - drawn) / q, ratio, floor, sixteens)
                 stays = k == old
                 topics[own] = k
-            rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio)
+            rest += recount(k, 1.0, n_k, alpha, totals, floor, ratio, sixteens)
             n_w[k], places[k] = 0.0, _NEITHER
             for i in range(begin, end):
                 n_w[table_topics[i]] = 0.0

@@ -21,7 +21,7 @@ import numpy as np
 
 from bursty.kernels import random
 from bursty.kernels.compile import inlined, kernel
-from bursty.kernels.gibbs_dcmlda import above_floor, along_floor, along_table, recount
+from bursty.kernels.gibbs_dcmlda import above_floor, along_floor, along_table, begin_ratios, recount
 from bursty.kernels.gibbs_lda import find, from_prior, weigh
 from bursty.kernels.streams import WORD_ORDER
 
@@ -159,6 +159,7 @@ def dcmlda(documents, urns, seed, n_particles, moves, out, start, stop):
     n_topics, alpha_total = len(alpha), alpha.sum()
     n_k, ratio = np.empty(n_topics), np.empty(n_topics)
     weights, bounds = np.empty(n_topics + 3), np.empty((n_topics + 3) // 4)
+    sixteens = np.empty((n_topics + 15) // 16)
     for document in range(start, stop):
         begin, length = indptr[document], first[document + 1] - first[document]
         n_cells = indptr[document + 1] - begin
@@ -170,19 +171,17 @@ def dcmlda(documents, urns, seed, n_particles, moves, out, start, stop):
         _gather_cells(indptr, counts, document, cell_first)
         for particle in range(n_particles):
             key, step = random.stream(seed, particle, keys[document])
-            draw, rest = 0, 0.0
+            draw = 0
             n_k[:] = 0.0
             tallies[:] = 0.0
             cell_end[:] = cell_first
-            for k in range(n_topics):
-                ratio[k] = alpha[k] / totals[k]
-                rest += ratio[k] * floor[k]
+            rest = begin_ratios(n_k, alpha, totals, floor, ratio, sixteens)
             for n in range(length):
                 n_renewed = _n_moves(n, length, moves)
                 for move in range(n_renewed + 1):
                     i, draw = _choose(move, n_renewed, n, np.uint64(key), np.uint64(step), draw)
                     if i < n:
-                        rest += recount(topics[i], -1.0, n_k, alpha, totals, floor, ratio)
+                        rest += recount(topics[i], -1.0, n_k, alpha, totals, floor, ratio, sixteens)
                     cell = cells[i]
                     slot = slots[cell]
                     if i < n and slot >= 0:
@@ -209,10 +208,10 @@ def dcmlda(documents, urns, seed, n_particles, moves, out, start, stop):
                         left -= drawn
                         topics[i] = along_table(left, table, table_end, table_topics, weights, bounds)
                     else:
-                        topics[i] = along_floor((left - drawn - above) / background[word], ratio, floor)
+                        topics[i] = along_floor((left - drawn - above) / background[word], ratio, floor, sixteens)
                     if slot >= 0:
                         tallies[slot, topics[i]] += 1.0
-                    rest += recount(topics[i], 1.0, n_k, alpha, totals, floor, ratio)
+                    rest += recount(topics[i], 1.0, n_k, alpha, totals, floor, ratio, sixteens)
                 mates[cell_end[cells[n]]] = n
                 cell_end[cells[n]] += 1
         out[document] = _jackknife(found)
