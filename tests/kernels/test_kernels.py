@@ -139,6 +139,20 @@ def test_copy_rows():
         assert np.isnan(out[0]).all()
 
 
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_mix_rows(n_threads, monkeypatch):
+    monkeypatch.setattr(threads, "MIN_WORK", 1)
+    rng = np.random.default_rng(0)
+    table = rng.random((50, 7)) * (rng.random((50, 7)) < 0.3)
+    matrix, rows = sp.csr_array(table), rng.integers(0, 50, 30)
+    base, pulls, factors = rng.random(50), rng.random(7), rng.random(7)
+    out = np.full((30, 7), np.nan)
+    parts = matrix.indptr, matrix.indices, matrix.data, rows, base, pulls, factors, out
+    with threads.using(n_threads):
+        threads.run(gather.mix_rows, np.arange(31) * 7, *parts)
+    np.testing.assert_array_equal(out, (table[rows] + base[rows, None] * pulls) * factors)
+
+
 def test_certain_labels():
     resp = np.array([[1.0, 0.0], [0.5, 0.5], [1e-300, 1.0], [1.0 - 1e-15, 1e-15]])
     for kernel in both(gather.certain_labels):

@@ -136,9 +136,14 @@ def test_online_learning_keeps_the_prior_in_proportion(corpus):
 @pytest.mark.corpus
 @pytest.mark.parametrize(("k", "best"), [(2, -38088.9), (3, -37731.5), (4, -37401.1), (7, -36911.1)])
 def test_maximum_likelihood_of_the_twins(data_dir, k, best):
-    """At least what the best of many starts of several programs have reached."""
+    """The best of three seeds has at least what several programs have reached; with 7, not every seed does."""
     corpus = bursty.read_corpus(data_dir / "twins.csv")
-    model = Mixture(k, family="dcm", prior=None, tempering=None, n_init=10, smoothing=0.0, random_state=0).fit(corpus)
-    assert model.score_samples(corpus, coefficient=True).sum() > best - 0.1
-    assert model.converged_
-    assert model.sizes_.min() >= 3  # a sample with a component of its own has a larger likelihood
+    options = {"family": "dcm", "prior": None, "tempering": None, "n_init": 10, "smoothing": 0.0}
+    found = []
+    for seed in (1, 2, 3):
+        model = Mixture(k, random_state=seed, **options).fit(corpus)
+        found.append(model.score_samples(corpus, coefficient=True).sum())
+        assert model.converged_
+        assert model.sizes_.min() >= 3  # a sample with a component of its own has a larger likelihood
+    assert max(found) > best - 0.1
+    assert min(found) > best - (2.0 if k == 7 else 0.1)

@@ -47,6 +47,19 @@ def rows_of(table: Array, rows: Array) -> Array:
 
 
 @kernel
+def mix_rows(indptr, indices, values, rows, base, pulls, factors, out, start, stop):
+    """``out[start:stop] = (matrix[rows[start:stop]] + base[rows[start:stop], None] * pulls) * factors``."""
+    for place in range(start, stop):
+        row = rows[place]
+        for k in range(len(pulls)):
+            out[place, k] = base[row] * pulls[k]
+        for cell in range(indptr[row], indptr[row + 1]):
+            out[place, indices[cell]] += values[cell]
+        for k in range(len(pulls)):
+            out[place, k] *= factors[k]
+
+
+@kernel
 def add_tables(left, right, out, start, stop):
     """``out[start:stop] = left[start:stop] + right[start:stop]``."""
     for row in range(start, stop):

@@ -18,10 +18,11 @@ pass over the words.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from bursty.engines import Chunk
 from bursty.typing import Array
@@ -119,8 +120,14 @@ def minimise(objective: Objective, start: Array, tol: float, max_iter: int) -> A
 
     The sums are computed in threads and do not depend on their number, unlike those of a multi-threaded BLAS.
     """
-    with threadpool_limits(1, "blas"):
+    with _libraries().limit(limits=1, user_api="blas"):
         return _minimise(objective, start, tol, max_iter)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The libraries with threads of their own: to find them takes longer than to fit a few documents."""
+    return ThreadpoolController()
 
 
 def _minimise(objective: Objective, start: Array, tol: float, max_iter: int) -> Array:

@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.families.base import Family, Parameters
-from bursty.kernels import threads
+from bursty.kernels import gather, threads
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.sums import Classes
 from bursty.storage.schema import maybe, number, storable
@@ -132,10 +132,13 @@ class ShrinkageParts:
         """alpha' of these words for these amounts."""
         tau = smoothing.tau * self.pulls
         scale = self.scale * (smoothing.burst or 1.0) if self.family.has_s else 1.0  # theta sums to one
-        groups = self.groups[words]
-        mixed = groups.toarray() if sp.issparse(groups) else groups.copy()
-        mixed += tau * self.corpus[words]
-        mixed *= scale / (1.0 + tau)
+        factors = scale / (1.0 + tau)
+        if isinstance(self.groups, np.ndarray):
+            return (self.groups[words] + tau * self.corpus[words]) * factors
+        mixed = np.empty((len(words), len(tau)))
+        cost = np.arange(len(words) + 1) * np.int64(len(tau))
+        rows = self.groups.indptr, self.groups.indices, self.groups.data
+        threads.run(gather.mix_rows, cost, *rows, words, self.corpus[:, 0], tau, factors, mixed)
         return mixed
 
     def parameters(self, smoothing: Shrinkage) -> Parameters:
