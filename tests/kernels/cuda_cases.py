@@ -280,6 +280,8 @@ def check_statistics_and_update_are_those_of_the_processor(n_documents=5, n_topi
         for module in (engine, cuda_dcmlda, cuda_maximise):
             limits.enter_context(mock.patch.object(module, "TALL", 2))
         limits.enter_context(mock.patch.object(cuda_dcmlda, "_FEW", 2))
+        # A search for alpha that has not ended would go on in the next iteration; the processor's ends.
+        limits.enter_context(mock.patch.object(cuda_maximise, "_MAX_STEPS", 50))
         statistics_and_update_are_those_of_the_processor(n_documents, n_topics)
 
 
