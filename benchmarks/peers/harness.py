@@ -128,9 +128,11 @@ def _run(case: Case, short: bool, rounds: int | None) -> dict[str, Any]:
             measured[name].append(dict(contender.work(data, seed)))
             _say(f"{case.name}, round {seed + 1}: {name}, {clock() - began:.1f} s")
     if MEMORY in case.columns:
-        for name in present:
-            measured[name][0]["memory"] = _in_a_process(case, name, short)
-            _say(f"{case.name}: {name}, {measured[name][0]['memory']:.0f} MiB")
+        for name, rounds_ in measured.items():
+            for values in rounds_:
+                values.pop("memory", None)  # measured beside all the others, whose memory it may have taken over
+            rounds_[0]["memory"] = _in_a_process(case, name, short)
+            _say(f"{case.name}: {name}, {rounds_[0]['memory']:.0f} MiB")
     return {
         "case": case.name,
         "title": case.title,

@@ -9,6 +9,8 @@ from matplotlib.figure import Figure
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 OURS, THEIRS = "#0072B2", "#777777"
+#: Which direction of a panel is better.
+ARROWS = {"low": "\N{LEFTWARDS ARROW}", "high": "\N{RIGHTWARDS ARROW}"}
 
 
 def write_all(docs: Path) -> None:
@@ -39,8 +41,8 @@ INTRODUCTION = """
 This page is made from `benchmarks/results/peers-*.json`, which `make bench-full` writes. Every contender ran once per
 round, in turn, with one thread; times are processor seconds. Columns have medians over rounds, each with its own seed
 or split, and in brackets the range over rounds. Ratios are those of the times to the first row's, within each round.
-Bold is the best of a column, and blue dots are bursty. [Coming from another library](../migration.md) has the code of
-both side by side.
+In tables, bold is the best of a column. In plots, blue dots are bursty, lines are ranges, and the arrow beside a title
+points to the better side. [Coming from another library](../migration.md) has the code of both side by side.
 """
 
 
@@ -58,7 +60,7 @@ def table(case: dict) -> str:
             text = number(value["median"])
             # The ratio has the range of a time: it is free of what all contenders met in a round.
             if value["low"] != value["high"] and not column.get("log"):
-                text += f" ({number(value['low'])} to {number(value['high'])})"
+                text += f" ({number(value['low'])}\N{EN DASH}{number(value['high'])})"
             cells.append(f"**{text}**" if row["name"] == best(case, column) else text)
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
@@ -94,11 +96,12 @@ def machine(case: dict) -> str:
 
 
 def draw(case: dict, path: Path) -> None:
-    """Dots with ranges, one panel per column, two panels abreast."""
-    columns = [column for column in case["columns"] if column["better"] is not None][:4]
-    rows, n_lines = case["rows"][::-1], (len(columns) + 1) // 2
+    """Dots with ranges, one panel per column, two or three panels abreast."""
+    columns = [column for column in case["columns"] if column["better"] is not None]
+    rows, abreast = case["rows"][::-1], 2 if len(columns) <= 4 else 3
+    n_lines = -(-len(columns) // abreast)
     figure = Figure(figsize=(8, n_lines * (0.9 + 0.28 * len(rows))), layout="constrained")
-    panels = figure.subplots(n_lines, 2, sharey=True, squeeze=False).ravel()
+    panels = figure.subplots(n_lines, abreast, sharey=True, squeeze=False).ravel()
     for unused in panels[len(columns) :]:
         unused.set_axis_off()
     for ax, column in zip(panels, columns, strict=False):
@@ -109,8 +112,7 @@ def draw(case: dict, path: Path) -> None:
             ax.errorbar(value["median"], i, xerr=error, fmt="o", color=OURS if row["ours"] else THEIRS)
         ax.set_yticks(range(len(rows)), [row["name"] for row in rows])
         ax.set_ylim(-0.5, len(rows) - 0.5)
-        better = "less is better" if column["better"] == "low" else "more is better"
-        ax.set_title(f"{column['title']} ({better})", loc="left", fontsize=10)
+        ax.set_title(f"{column['title']} {ARROWS[column['better']]}", loc="left", fontsize=10)
         ax.grid(axis="y", color="#dddddd", linewidth=0.8)
         ax.spines[["top", "right"]].set_visible(False)
         if column.get("log"):

@@ -39,8 +39,9 @@ SEVERAL_TEXT = """
 ## Threads and Dask workers, two cores
 
 {documents:,} documents of {cells} draws from {words:,} words, K = {K}. Seconds on the wall, medians of {rounds} rounds;
-a Dask worker is a process with one thread. A speed-up of 2 at two would be perfect. What else the machine did shows in
-these figures: the load average is given below.
+a Dask worker is a process with one thread. A speed-up of 2 at two would be perfect. Other programs shared the two cores
+(the load averages are given below), so two threads or workers had less than two cores, and these speed-ups say little
+about an idle machine.
 """
 CORES_TEXT = """
 ## Sixteen cores

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 from benchmarks import scaling
-from benchmarks.peers import tables
+from benchmarks.peers import harness, tables
 from benchmarks.peers.harness import Case, Column, Contender, r_version, run, show, write
 from scipy.special import gammaln
 
@@ -159,3 +159,11 @@ def test_likelihood_of_a_mixture_is_that_of_its_definition():
 
 def test_a_package_of_r_that_is_missing_has_no_version():
     assert r_version("NoSuchPackageAnywhere") is None
+
+
+def test_memory_is_that_of_a_process_of_its_own(monkeypatch):
+    monkeypatch.setattr(harness, "_in_a_process", lambda case, name, short: 7.0)
+    ours = Contender(lambda data, seed: {"memory": 0.0}, "bursty")
+    case = Case("toy", "A toy", "Count.", "nothing", lambda short: None, {"ours": ours}, [harness.MEMORY])
+    (row,) = run(case, short=False, rounds=3)["rows"]
+    assert row["values"]["memory"] == {"median": 7.0, "low": 7.0, "high": 7.0}
