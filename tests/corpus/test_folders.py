@@ -55,6 +55,12 @@ def test_files_beside_class_folders_are_counted_if_they_are_many(tmp_path):
         assert len(read_corpus(path)) == 4
 
 
+def test_as_many_files_beside_class_folders_as_in_them(tmp_path):
+    path = folder(tmp_path, CLASSES | {f"{i}.txt": "x" for i in range(4)})
+    with pytest.warns(UserWarning, match=r"4 files beside the class folders were skipped"):
+        assert read_corpus(path).label_names.tolist() == ["ham", "spam"]
+
+
 def test_one_file_in_another_encoding_can_be_skipped(tmp_path):
     path = folder(tmp_path, {"a.txt": "rain", "b.txt": "caf\xe9".encode("latin-1")})
     with pytest.raises(ValueError, match=r"b\.txt: byte 3 .*latin-1.*, or skip it: exclude='b\.txt'"):

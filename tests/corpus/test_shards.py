@@ -179,6 +179,7 @@ def test_positions_outside_the_table_are_refused_even_with_a_right_checksum(shar
         ("index", lambda tree: tree.__setitem__("has_words", 1), "whether words have names"),
         ("00000.names", lambda tree: tree.__setitem__("labels", tree["labels"] * 1.0), "labels are of type float64"),
         ("00000.names", lambda tree: tree.__setitem__("metadata", {0: tree["metadata"]["year"]}), "have no names"),
+        ("00000.names", lambda tree: tree.__setitem__("more", 1), "does not contain ids, labels, metadata"),
     ],
 )
 def test_values_of_other_types_are_refused(sharded, file, change, message):

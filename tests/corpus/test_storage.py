@@ -271,3 +271,9 @@ def test_two_members_of_one_name(tmp_path):
             archive.writestr("manifest.json", "{}")
     with pytest.raises(ValueError, match="two members"):
         read_arrays(path, "corpus")
+
+
+@pytest.mark.parametrize("top", [1, 255, 256, 65_535, 65_536, 2**31 - 1])
+def test_the_largest_count_of_every_width_comes_back(tmp_path, top):
+    Corpus(np.array([[top, 0], [0, 1]]), ["ape", "bee"]).save(tmp_path / "c.bcorpus")
+    np.testing.assert_array_equal(read_corpus(tmp_path / "c.bcorpus").counts.toarray(), [[top, 0], [0, 1]])

@@ -52,6 +52,12 @@ def test_a_wide_table_may_have_classes_and_no_names(write):
     )
 
 
+def test_a_wide_table_of_one_document(write):
+    corpus = read_corpus(write("one.csv", ",ape,bee,cat\nfirst,3,0,2\n"))
+    assert corpus.ids.tolist() == ["first"]
+    np.testing.assert_array_equal(corpus.counts.toarray(), [[3, 0, 2]])
+
+
 def test_a_table_from_biom_is_turned_over(write):
     rows = ["#OTU ID\ts1\ts2\ts3\ttaxonomy", "otu1\t3.0\t0.0\t1.0\tk__Bacteria", "otu2\t0.0\t7.0\t2.0\tk__Archaea"]
     content = "# Constructed from biom file\n" + "\n".join(rows) + "\n"
