@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import softmax
 
 from bursty import Mixture, datasets
-from bursty.inference.em import CALIBRATION
+from bursty.inference.posteriors import CALIBRATION
 from bursty.metrics import match_clusters
 
 CHOSEN_ON = (

@@ -10,7 +10,7 @@ import oracles
 from bursty.engines import Chunk, LocalEngine, chunks, local
 from bursty.families import get_family
 from bursty.families.multinomial import MultinomialParameters
-from bursty.inference import em
+from bursty.inference import em, posteriors
 from bursty.inference.stopping import RelativeChange
 from bursty.storage.schema import Mismatch, check
 
@@ -18,7 +18,7 @@ FAMILY = get_family("multinomial")
 X = np.array([[4, 0, 1, 0], [0, 3, 0, 2], [1, 1, 1, 0], [0, 0, 0, 0], [0, 0, 0, 5], [2, 2, 0, 1]])
 THETA = np.array([[0.5, 0.1, 0.2], [0.2, 0.5, 0.2], [0.2, 0.1, 0.2], [0.1, 0.3, 0.4]])
 WEIGHTS = np.array([0.5, 0.3, 0.2])
-STATE = em.State(MultinomialParameters(THETA), WEIGHTS)
+STATE = posteriors.State(MultinomialParameters(THETA), WEIGHTS)
 LOG_PROB = X @ np.log(THETA)
 CHUNK = Chunk(sp.csr_array(X.astype(np.int32)))
 
@@ -40,7 +40,7 @@ def problem(counts=X, n_components=3, **more):
 def test_responsibilities_are_bayes_rule(temperature, tempering):
     distinct = np.array([2, 2, 3, 1, 1, 3])  # an empty document counts as one of one word
     heat = temperature * (np.sqrt(distinct)[:, None] if tempering else 1.0)
-    resp, log_evidence = em.responsibilities(CHUNK, None, FAMILY, STATE, temperature, tempering)
+    resp, log_evidence = posteriors.responsibilities(CHUNK, None, FAMILY, STATE, temperature, tempering)
     expected = bayes(heat)
     np.testing.assert_allclose(resp, expected[0], rtol=1e-10)
     np.testing.assert_allclose(log_evidence, expected[1], rtol=1e-10, atol=1e-12)
@@ -48,7 +48,7 @@ def test_responsibilities_are_bayes_rule(temperature, tempering):
 
 def test_a_labelled_document_is_where_its_label_says():
     labels = np.array([2, -1, 0, -1, -1, -1])
-    resp, log_evidence = em.responsibilities(CHUNK, labels, FAMILY, STATE, 3.0)
+    resp, log_evidence = posteriors.responsibilities(CHUNK, labels, FAMILY, STATE, 3.0)
     free, evidence = bayes(3.0)
     np.testing.assert_array_equal(resp[[0, 2]], [[0, 0, 1], [1, 0, 0]])
     np.testing.assert_allclose(resp[[1, 3, 4, 5]], free[[1, 3, 4, 5]])
@@ -56,38 +56,40 @@ def test_a_labelled_document_is_where_its_label_says():
     own = LOG_PROB[[0, 2], [2, 0]] / 3.0 + np.log(WEIGHTS[[2, 0]])
     np.testing.assert_allclose(log_evidence[[0, 2]], own)
     # -1 means no label, for all documents as for some.
-    nobody = em.responsibilities(CHUNK, np.full(6, -1), FAMILY, STATE, 3.0)
+    nobody = posteriors.responsibilities(CHUNK, np.full(6, -1), FAMILY, STATE, 3.0)
     np.testing.assert_allclose(nobody[0], free)
 
 
 def test_certainties_are_fourth_roots_of_tempered_posteriors():
     heat = np.sqrt(np.array([2, 2, 3, 1, 1, 3]))[:, None]
     roots = bayes(heat)[0] ** 0.25
-    shown, log_evidence = em.certainties(CHUNK, None, FAMILY, STATE, tempering=True)
+    shown, log_evidence = posteriors.certainties(CHUNK, None, FAMILY, STATE, tempering=True)
     expected = roots / roots.sum(axis=1, keepdims=True)
     expected[3] = WEIGHTS  # nothing is known of an empty document
     np.testing.assert_allclose(shown, expected)
     np.testing.assert_allclose(log_evidence, bayes(heat)[1], atol=1e-12)
-    plain, _ = em.certainties(CHUNK, None, FAMILY, STATE, tempering=False)
+    plain, _ = posteriors.certainties(CHUNK, None, FAMILY, STATE, tempering=False)
     np.testing.assert_allclose(plain, bayes()[0])
 
 
 def test_a_document_that_no_component_can_make_has_the_mixing_weights():
-    never = em.State(MultinomialParameters(np.array([[0.5, 0.6], [0.5, 0.4], [0.0, 0.0]])), np.array([0.25, 0.75]))
+    never = posteriors.State(
+        MultinomialParameters(np.array([[0.5, 0.6], [0.5, 0.4], [0.0, 0.0]])), np.array([0.25, 0.75])
+    )
     chunk = Chunk(sp.csr_array(np.array([[1, 0, 1]], dtype=np.int32)))
-    shown, log_evidence = em.certainties(chunk, None, FAMILY, never, tempering=True)
+    shown, log_evidence = posteriors.certainties(chunk, None, FAMILY, never, tempering=True)
     np.testing.assert_allclose(shown, [[0.25, 0.75]])
     assert log_evidence == -np.inf
-    labels, probabilities, _, _, _, ahead = em.label(chunk, None, FAMILY, never, tempering=True)
+    labels, probabilities, _, _, _, ahead = posteriors.label(chunk, None, FAMILY, never, tempering=True)
     assert (labels[0], probabilities[0], ahead[0]) == (1, 0.75, 0.0)
 
 
 @pytest.mark.parametrize("tempering", [False, True])
 def test_label(tempering):
-    labels, probabilities, seconds, second_probabilities, log_evidence, ahead = em.label(
+    labels, probabilities, seconds, second_probabilities, log_evidence, ahead = posteriors.label(
         CHUNK, None, FAMILY, STATE, tempering
     )
-    shown, _ = em.certainties(CHUNK, None, FAMILY, STATE, tempering)
+    shown, _ = posteriors.certainties(CHUNK, None, FAMILY, STATE, tempering)
     order, rows = np.argsort(-shown, axis=1, kind="stable"), np.arange(6)
     np.testing.assert_array_equal(labels, order[:, 0])
     np.testing.assert_array_equal(seconds, order[:, 1])
@@ -101,15 +103,15 @@ def test_label(tempering):
 
 def test_places_of_given_labels_and_of_one_component():
     resp = np.array([[0.2, 0.5, 0.3], [0.7, 0.1, 0.2]])
-    places = em.Places.of(resp, np.array([2, 0]))
+    places = posteriors.Places.of(resp, np.array([2, 0]))
     np.testing.assert_array_equal(places.seconds, [1, 2])
     np.testing.assert_allclose(places.probabilities, [0.3, 0.7])
     np.testing.assert_allclose(places.second_probabilities, [0.5, 0.2])
-    alone = em.Places.of(np.ones((2, 1)))
+    alone = posteriors.Places.of(np.ones((2, 1)))
     np.testing.assert_array_equal(alone.seconds, [-1, -1])
     np.testing.assert_array_equal(alone.second_probabilities, [0, 0])
     np.testing.assert_array_equal(alone.probabilities, [1, 1])
-    np.testing.assert_array_equal(em.lead(np.array([[-3.0], [-4.0]]), np.array([0, 0])), [-3.0, -4.0])
+    np.testing.assert_array_equal(posteriors.lead(np.array([[-3.0], [-4.0]]), np.array([0, 0])), [-3.0, -4.0])
 
 
 @pytest.mark.parametrize("sample_weight", [None, np.array([1.0, 2.0, 0.5, 1.0, 0.0, 3.0])])
@@ -205,7 +207,7 @@ def lost_and_found(restart, temperatures=(1e9, 1.0)):
     """Two clear groups: at a huge temperature all documents are in one component, at 1 each has its own."""
     counts = np.array([[9, 1, 0], [8, 1, 0], [0, 1, 9], [0, 2, 9], [0, 1, 8]])
     theta = np.array([[0.5, 0.3], [0.2, 0.2], [0.3, 0.5]])
-    state = em.State(MultinomialParameters(theta), np.array([0.4, 0.6]))
+    state = posteriors.State(MultinomialParameters(theta), np.array([0.4, 0.6]))
     run = em.Run(problem(counts, 2), em.Schedule(temperatures, 50, AfterTwo(), restart), state)
     while not run.done:
         run.step()
@@ -223,7 +225,7 @@ def test_a_run_that_loses_components_is_restarted_lower():
     assert again.attempts[1]["score"] > again.attempts[0]["score"]
     assert again.score == again.attempts[1]["score"]
     assert again.trace["phase"] == [0, 0, 1, 1, 1, 1]
-    labels = em.label(Chunk(sp.csr_array(np.eye(3, dtype=np.int32))), None, FAMILY, again.state)[0]
+    labels = posteriors.label(Chunk(sp.csr_array(np.eye(3, dtype=np.int32))), None, FAMILY, again.state)[0]
     assert labels[0] != labels[2]
     # One temperature leaves nothing to restart at, and a run that loses nothing is not restarted.
     assert lost_and_found(True, (1.0,)).attempts == []
@@ -278,9 +280,9 @@ def test_what_is_stored_is_checked():
         em.Expectation(stats, np.array([-0.1, 0.5, 7.0]), -3.0),
         em.Expectation(stats, np.array([0.5, 7.0]), -3.0),
         em.Expectation(stats, np.ones(3), np.nan),
-        em.State(STATE.params, np.array([0.5, 0.5, 0.5])),
-        em.State(STATE.params, np.array([1.0, 0.5, -0.5])),
-        em.State(STATE.params, np.array([0.5, 0.5])),
+        posteriors.State(STATE.params, np.array([0.5, 0.5, 0.5])),
+        posteriors.State(STATE.params, np.array([1.0, 0.5, -0.5])),
+        posteriors.State(STATE.params, np.array([0.5, 0.5])),
     ):
         with pytest.raises(Mismatch):
             check(wrong, {"n_words": 4})

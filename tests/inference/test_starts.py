@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from bursty import datasets, metrics
 from bursty.engines import LocalEngine
 from bursty.families import get_family
-from bursty.inference import em, lsa, points, starts
+from bursty.inference import em, lsa, points, posteriors, starts
 
 FAMILY = get_family("multinomial")
 X = np.array([[4, 0, 1], [3, 1, 0], [0, 3, 2], [0, 1, 5], [1, 1, 4]])
@@ -172,7 +172,9 @@ def test_some_documents_are_moved(monkeypatch):
     counts = np.tile(X, (200, 1))
     one = problem(counts)
     state = starts.from_responsibilities(one, starts.soften(np.tile([0, 0, 1, 1, 1], 200), 2))
-    resp = np.concatenate([em.responsibilities(chunk, None, FAMILY, state)[0] for chunk in one.documents.chunks])
+    resp = np.concatenate(
+        [posteriors.responsibilities(chunk, None, FAMILY, state)[0] for chunk in one.documents.chunks]
+    )
     expected = 0.9 * resp.mean(axis=0) + 0.1 * 0.5
     np.testing.assert_allclose(starts._shaken(one, state, np.random.default_rng(0)).weights, expected, atol=0.03)
     monkeypatch.setattr(starts, "SHAKEN", 0.0)
@@ -221,5 +223,5 @@ def test_every_start_finds_clear_clusters(name):
     assert state.weights.sum() == pytest.approx(1.0)
     np.testing.assert_allclose(state.params.theta.sum(axis=0), 1.0)
     if name != "perturb":
-        labels = np.concatenate([em.label(chunk, None, FAMILY, state)[0] for chunk in one.documents.chunks])
+        labels = np.concatenate([posteriors.label(chunk, None, FAMILY, state)[0] for chunk in one.documents.chunks])
         assert metrics.normalized_mutual_information(corpus.labels, labels) > 0.8

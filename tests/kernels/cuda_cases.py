@@ -28,7 +28,7 @@ from bursty.engines import cuda as engine
 from bursty.engines.card import copied, zeros
 from bursty.engines.cuda import CudaChunk, fetch
 from bursty.families import get_family
-from bursty.inference import cuda_em, em
+from bursty.inference import cuda_em, em, posteriors
 from bursty.inference.topics import cuda_dcmlda, cuda_lda, cuda_maximise, cuda_sweeps, dcmlda
 from bursty.inference.topics.cuda_sweeps import Shape, Sweep
 from bursty.kernels import streams
@@ -324,7 +324,7 @@ def check_mixture_steps_are_those_of_the_processor(n_documents=5, n_components=3
     last = np.stack([rng.integers(0, 3, n_documents), rng.random(n_documents)], axis=1).astype(np.float32)
     for name in ("edcm", "dcm", "multinomial"):
         family = get_family(name)
-        state = em.State(family.from_weights(params.beta), np.array([0.5, 0.3, 0.2]))
+        state = posteriors.State(family.from_weights(params.beta), np.array([0.5, 0.3, 0.2]))
         for given in ((None, None, None), (labels, rng.random(n_documents) + 0.5, last)):
             with mock.patch.object(cuda_em, "_PIECE", 2):
                 places, found = cuda_em.expect(chunk, *given, family, state, 2.0, True)

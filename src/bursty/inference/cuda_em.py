@@ -14,6 +14,7 @@ from bursty.engines import Levels
 from bursty.engines.card import empty, host_sums, launch, on_card, zeros
 from bursty.engines.cuda import CudaChunk, fetch
 from bursty.inference import em
+from bursty.inference.posteriors import State, document_temperatures
 from bursty.kernels.cuda import gather, sums
 from bursty.typing import Array
 
@@ -190,7 +191,7 @@ def expect(
     sample_weight: Array | None,
     last: Any,
     family: Any,
-    state: em.State,
+    state: State,
     temperature: float,
     tempering: bool,
 ) -> tuple[Any, em.Step]:
@@ -206,7 +207,7 @@ def expect(
         log_weights = on_card(np.log(state.weights))
     own, weights = card.once(None, 1.0, np.float64), card.once(sample_weight, 1.0, np.float64)
     if tempering:
-        own = card.kept("temperatures", lambda: on_card(em.document_temperatures(chunk)))
+        own = card.kept("temperatures", lambda: on_card(document_temperatures(chunk)))
     known = card.once(labels, -1, np.int32)
     before = on_card(np.empty((0, 2), dtype=np.float32)) if last is None else last
     resp, places = empty(log_prob.shape, np.float32), empty((n_documents, 2), np.float32)

@@ -15,7 +15,8 @@ from bursty.engines import Assignment, Chunk, Column, weighted
 from bursty.engines.dense import DenseChunk
 from bursty.families.base import Family, Statistics
 from bursty.inference import lsa, points
-from bursty.inference.em import FLOOR, Problem, State, responsibilities, updated
+from bursty.inference.em import FLOOR, Problem, updated
+from bursty.inference.posteriors import State, responsibilities
 from bursty.inference.spherical import hellinger_directions, spherical_kmeans, tfidf_directions
 from bursty.typing import Array
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Assignment, Chunk, Documents
 from bursty.estimator import CountEstimator
-from bursty.inference.em import Places, lead
+from bursty.inference.posteriors import Places, lead
 from bursty.models.contrast import contrast
 from bursty.models.groups import GroupReading, Merge
 from bursty.models.summary import example_names, has_words, ranked, summary_frame

@@ -12,7 +12,7 @@ from bursty.engines import Documents
 from bursty.estimator import check_lengths, generator
 from bursty.families.base import Family, log_coefficient
 from bursty.families.estimator import check_perplexity, get_family
-from bursty.inference import em
+from bursty.inference.posteriors import State, certainties
 from bursty.typing import Array
 
 
@@ -23,7 +23,7 @@ class MixturePrediction:
     _perplexity: Any
     family: Any
     weights_: Array
-    _state: em.State
+    _state: State
     # Whether the posterior is tempered: not in models saved by version 0.1, which do not have it.
     _tempered: bool = False
 
@@ -90,4 +90,4 @@ class MixturePrediction:
 
     def _posterior(self, documents: Documents, family: Family[Any, Any], tempering: bool) -> tuple[Array, Array]:
         shared = {"family": family, "state": self._state, "tempering": tempering}
-        return documents.collect(em.certainties, documents.split(None), **shared)
+        return documents.collect(certainties, documents.split(None), **shared)

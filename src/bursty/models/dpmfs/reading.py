@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Documents
 from bursty.families import get_family
-from bursty.inference.em import Places, lead
+from bursty.inference.posteriors import Places, lead
 from bursty.models.clusters import ClusterReading
 from bursty.models.dpmfs import estimate
 from bursty.models.groups import Merge
