@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bursty
-from bursty import Mixture, datasets, select_components
+from bursty import Mixture, datasets, families, select_components
 from bursty.models import selection
 from bursty.models.selection import RULES, _choose, _paired
 
@@ -44,10 +44,19 @@ def test_criteria(corpus):
         select_components(corpus, [1], criterion="luck")
     with pytest.raises(ValueError, match="ks must be"):
         select_components(corpus, [0, 3])
-    with pytest.raises(ValueError, match="is for DCM components"):
+    with pytest.raises(ValueError, match="is for components of family 'dcm', not EDCM"):
         select_components(corpus, [1], criterion="laplace", family="edcm")
     with pytest.raises(ValueError, match="cv must be"):
         select_components(corpus, [1, 2], criterion="heldout", cv=1)
+
+
+@pytest.mark.parametrize(
+    ("family", "criterion"),
+    [("auto", "laplace"), ("dcm", "laplace"), (families.DCM(), "laplace"), ("edcm", "heldout")],
+)
+def test_tables_are_judged_by_evidence_where_the_family_has_one(family, criterion):
+    table = np.random.default_rng(0).integers(0, 9, (30, 5))
+    assert select_components(table, [1, 2], family=family, cv=2, random_state=0).criterion == criterion
 
 
 def test_more_components_that_bring_little_are_not_chosen():

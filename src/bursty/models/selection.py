@@ -3,7 +3,7 @@
 | criterion | score (per document, the larger the better) |
 |---|---|
 | heldout | log-likelihood of documents left out, by cross-validation |
-| laplace | evidence of a DCM mixture under a gamma prior, by Laplace's method |
+| laplace | evidence of the mixture under a gamma prior, by Laplace's method, for families that have one |
 | aic, bic, icl | log-likelihood less the price of the parameters (ICL: and of uncertain assignments) |
 """
 
@@ -23,9 +23,10 @@ from sklearn.model_selection import KFold
 
 from bursty import markup
 from bursty.engines import Documents
+from bursty.families.estimator import FAMILIES, get_family
 from bursty.families.gamma import GammaPrior
 from bursty.metrics import normalized_mutual_information
-from bursty.models.mixture_settings import is_dense
+from bursty.models.mixture_settings import choose_family, is_dense
 from bursty.storage.schema import integers, items, storable, whole
 from bursty.typing import Array
 
@@ -103,7 +104,8 @@ def select(
     n_documents = documents.n_documents
     numbers = _numbers(ks, n_documents)
     if criterion == "auto":  # evidence for tables with few columns, many of them filled; documents left out for text
-        criterion = "laplace" if is_dense(documents) and mixture.family in ("auto", "dcm") else "heldout"
+        family = get_family(choose_family(mixture.family, documents))
+        criterion = "laplace" if is_dense(documents) and family.has_evidence else "heldout"
     if criterion not in CRITERIA:
         names = ", ".join(f'"{name}"' for name in ("auto", *CRITERIA))
         raise ValueError(f"criterion must be one of {names}, not {criterion!r}")
@@ -204,7 +206,7 @@ def _choose(rule: str, numbers: Array, scores: Array, errors: Array, stability: 
 def _by_information(
     mixture: Any, documents: Documents, weights: Array | None, numbers: Array, criterion: str
 ) -> Selection:
-    """All criteria, of mixtures of maximum likelihood; the evidence, of DCM mixtures under a gamma prior."""
+    """All criteria, of mixtures of maximum likelihood; the evidence, of mixtures under a gamma prior."""
     table = {name: np.full(len(numbers), np.nan) for name in CRITERIA[1:]}
     for i, k in enumerate(numbers):
         model = _maximum(mixture, documents, weights, int(k))
@@ -215,9 +217,10 @@ def _by_information(
             mode = clone(model).set_params(init=model.predict_proba(documents), n_init=1, prior=prior)
             table["laplace"][i] = log_evidence(_quietly(mode, documents, weights), documents)
         elif criterion == "laplace":
+            able = " or ".join(repr(name) for name in FAMILIES if get_family(name).has_evidence)
             raise ValueError(
-                f'criterion="laplace" is for DCM components, not {model._family.title}: choose family="dcm", or '
-                'criterion="bic"'
+                f'criterion="laplace" is for components of family {able}, not {model._family.title}: choose such a '
+                'family, or criterion="bic"'
             )
     columns = {name: values for name, values in table.items() if name != criterion and not np.isnan(values).all()}
     choices = {name: int(numbers[np.argmax(table[name])]) for name in (criterion, *columns)}
@@ -253,7 +256,7 @@ def _information(model: Any, documents: Documents) -> dict[str, float]:
 
 
 def log_evidence(model: Any, documents: Documents) -> float:
-    """Evidence of a DCM mixture fitted with a `GammaPrior`, per document, by Laplace's method at the mode.
+    """Evidence of a mixture fitted with a `GammaPrior`, per document, by Laplace's method at the mode.
 
     In log alpha and the weights (uniform on their simplex), with the curvature of the complete data, as Holmes, Harris
     and Quince (2012) have it; the orders in which components may be named count as well.
