@@ -14,10 +14,11 @@ Each parser returns `Entries`; its `as_table` checks them and builds the counts.
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,6 +31,10 @@ _MAX_INDEX = 2**31 - 2
 # Bytes per entry while the table is built.
 _PER_ENTRY = 32
 _SYMMETRIES = (b"general", b"symmetric")
+# A number or label, and pairs.
+_ROW = re.compile(rb"\s*+[^\s:]++(?:\s++[^\s:]++:[^\s:]++)*+\s*+")
+# What NumPy, unlike bytes.split, takes for white space.
+_SEPARATORS = bytes([*range(0x1C, 0x20), 0x85, 0xA0])
 
 
 @dataclass
@@ -52,13 +57,13 @@ class Entries:
     def add(self, row: int, columns: Array, values: Array, place: str) -> None:
         """Add the entries of one row; columns are numbered from 0."""
         _check_positions(columns, place)
-        self.rows.extend([row] * len(columns))
-        self.columns.extend(columns.astype(np.int32).tolist())
-        self.values.extend(values.tolist())
-        self.check()
+        self.extend(np.full(len(columns), row), columns, values)
 
-    def check(self) -> None:
-        """Raise an error if the entries exceed the memory budget."""
+    def extend(self, rows: Array, columns: Array, values: Array) -> None:
+        """Add entries whose positions have been checked, unless they exceed the memory budget."""
+        self.rows.frombytes(rows.astype(np.int32).tobytes())
+        self.columns.frombytes(columns.astype(np.int32).tobytes())
+        self.values.frombytes(values.tobytes())
         self.budget.hold(_PER_ENTRY * len(self.values), "its counts")
 
     def as_table(self, transpose: bool = False) -> sp.csr_array:
@@ -81,10 +86,8 @@ def read_ldac(source: Source) -> Entries:
     entries = Entries(source.budget())
     for number, line in _lines(source):
         place = f"{source.name}, line {number}"
-        n_pairs, *pairs = line.split()
         numbers = _numbers(line.replace(b":", b" "), place)
-        fits = len(numbers) == 2 * len(pairs) + 1 and numbers[0] == len(pairs)
-        if not fits or b":" in n_pairs or not all(pair.count(b":") == 1 for pair in pairs):
+        if not _ROW.fullmatch(line) or len(numbers) != 2 * numbers[0] + 1:
             raise ValueError(f"{place} should be the number of words, followed by that many word:count pairs")
         entries.add(entries.n_rows, numbers[1::2], numbers[2::2], place)
         entries.n_rows += 1
@@ -165,11 +168,9 @@ def read_svmlight(source: Source, zero_based: bool | None = None) -> Entries:
         place = f"{source.name}, line {number}"
         label, *pairs = content
         pairs = [pair for pair in pairs if not pair.startswith(b"qid:")]
-        if b":" in label or not all(pair.count(b":") == 1 for pair in pairs):
+        if not _ROW.fullmatch(b" ".join([label, *pairs])):
             raise ValueError(f"{place} should be a label and word:count pairs")
         numbers = _numbers(b" ".join(pairs).replace(b":", b" "), place)
-        if len(numbers) != 2 * len(pairs):
-            raise ValueError(f"{place} should be a label and word:count pairs")
         entries.add(entries.n_rows, numbers[0::2], numbers[1::2], place)
         entries.labels.append(_label_name(label, place))
         entries.n_rows += 1
@@ -193,21 +194,14 @@ def _triplets(
     entries, name = Entries(budget, n_rows=n_rows, n_columns=n_columns), budget.name
     width = 2 if pattern else 3
     for number, block in _line_blocks(lines):
-        rows = [line.split() for line in block]
-        if any(len(row) != width for row in rows):
-            raise ValueError(f"{name}, from line {number}: a line should have {width} numbers")
-        table = _as_numbers(block, chain.from_iterable(rows), f"{name}, from line {number}").reshape(-1, width)
         place = f"{name}, from line {number}"
+        table = _table(block, width, place)
         documents, words = table[:, 0] - 1, table[:, 1] - 1
         for positions, size, what in ((documents, n_rows, "document"), (words, n_columns, "word")):
             _check_positions(positions, place)
             if positions.max(initial=-1) >= size:
                 raise ValueError(f"{place}: {what} {positions.max() + 1:.0f} is above the {size} of the header")
-        entries.rows.frombytes(documents.astype(np.int32).tobytes())
-        entries.columns.frombytes(words.astype(np.int32).tobytes())
-        values = np.ones(len(table)) if pattern else table[:, 2]
-        entries.values.frombytes(np.ascontiguousarray(values).tobytes())
-        entries.check()
+        entries.extend(documents, words, np.ones(len(table)) if pattern else table[:, 2])
     _expect(len(entries.values), n_entries, name, "counts")
     return entries
 
@@ -249,9 +243,10 @@ def _mirror(entries: Entries) -> None:
 
 def _lines(source: Source, blank: bool = False) -> Iterator[tuple[int, bytes]]:
     budget = source.budget()
+    longest = budget.longest
     with source.open() as stream:
-        for number, line in enumerate(iter(lambda: stream.readline(budget.longest), b""), start=1):
-            if not line.endswith(b"\n") and len(line) == budget.longest:
+        for number, line in enumerate(iter(partial(stream.readline, longest), b""), start=1):
+            if len(line) == longest and not line.endswith(b"\n"):
                 budget.hold(PER_CHARACTER * (len(line) + 1), "one line")
             if blank or line.strip():
                 yield number, line
@@ -272,18 +267,28 @@ def _line_blocks(lines: Iterator[tuple[int, bytes]], size: int = 2**20) -> Itera
         yield start, block
 
 
-def _numbers(text: bytes, place: str) -> Array:
-    return _as_numbers([text], text.split(), place)
-
-
-def _as_numbers(lines: Iterable[bytes], tokens: Iterable[bytes], place: str) -> Array:
-    """The numbers of these lines, which are split into these tokens."""
-    if any(b"_" in line for line in lines):
+def _numbers(line: bytes, place: str) -> Array:
+    """The numbers of a line."""
+    if b"_" in line:
         raise ValueError(f"{place}: '_' is not part of a number")  # for Python it is
     try:
-        return np.fromiter(map(float, tokens), dtype=np.float64)
+        return np.fromiter(map(float, line.split()), dtype=np.float64)
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from error
+
+
+def _table(lines: list[bytes], width: int, place: str) -> Array:
+    """The numbers of many lines, which must all have the same number of them."""
+    text, reason = b"".join(lines), "there are control characters"
+    if len(text.translate(None, _SEPARATORS)) == len(text):
+        try:
+            table = np.loadtxt(lines, comments=None, ndmin=2)
+            if table.shape[1] == width:
+                return table
+            reason = f"there are {table.shape[1]}"
+        except ValueError as error:
+            reason = str(error)
+    raise ValueError(f"{place}: a line should have {width} numbers ({reason})")
 
 
 def _header_numbers(lines: Iterator[tuple[int, bytes]], expected: int, name: str) -> list[int]:
