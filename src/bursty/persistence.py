@@ -167,7 +167,8 @@ def load(path: str | Path) -> Any:
     Examples
     --------
     >>> import bursty
-    >>> model = bursty.load(bursty.save(bursty.Mixture(2, random_state=0).fit([[3, 0], [4, 1], [0, 5], [1, 6]]), "two"))
+    >>> model = bursty.Mixture(2, random_state=0).fit([[3, 0], [4, 1], [0, 5], [1, 6]])
+    >>> model = bursty.load(bursty.save(model, "two"))
     >>> len(model.labels_)
     4
     """

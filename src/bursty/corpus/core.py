@@ -212,7 +212,8 @@ class Corpus:
         --------
         >>> import pandas as pd
         >>> from bursty import Corpus
-        >>> frame = pd.DataFrame({"text": ["rain and wind", "wind"], "label": ["wet", "dry"], "year": [1999, 2001]})
+        >>> columns = {"text": ["rain and wind", "wind"], "label": ["wet", "dry"], "year": [1999, 2001]}
+        >>> frame = pd.DataFrame(columns)
         >>> corpus = Corpus.from_frame(frame)
         >>> corpus.label_names.tolist(), corpus.metadata["year"].tolist()
         (['dry', 'wet'], [1999, 2001])

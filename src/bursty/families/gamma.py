@@ -56,7 +56,8 @@ class GammaPrior:
     >>> from bursty import Mixture, datasets
     >>> from bursty.families import GammaPrior
     >>> corpus, _ = datasets.make_bursty_mixture(100, 20, 2, random_state=0)
-    >>> Mixture(2, family="dcm", prior=GammaPrior(0.1, 0.1), random_state=0).fit(corpus).weights_.round(2)
+    >>> model = Mixture(2, family="dcm", prior=GammaPrior(0.1, 0.1), random_state=0)
+    >>> model.fit(corpus).weights_.round(2)
     array([0.53, 0.47])
     """
 

@@ -58,7 +58,8 @@ class PredictiveCheck:
     >>> from bursty.families import DCM
     >>> from bursty.families.uncertainty import predictive_check
     >>> X = np.array([[4, 2], [1, 5], [6, 0], [3, 3]])
-    >>> predictive_check(DCM().fit(X), X, n_draws=9, random_state=0).observed["mean count of a word that occurs"]
+    >>> check = predictive_check(DCM().fit(X), X, n_draws=9, random_state=0)
+    >>> check.observed["mean count of a word that occurs"]
     3.4285714285714284
     """
 

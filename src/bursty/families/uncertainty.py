@@ -119,7 +119,8 @@ def parameter_errors(model: DCM, X: Any, sample_weight: Any = None) -> Parameter
     >>> import numpy as np
     >>> from bursty.families import DCM
     >>> from bursty.families.uncertainty import parameter_errors
-    >>> X = DCM().fit(np.array([[5, 1, 0], [0, 3, 4], [2, 2, 2], [7, 0, 1]])).sample(np.full(200, 30), random_state=0)
+    >>> fitted = DCM().fit([[5, 1, 0], [0, 3, 4], [2, 2, 2], [7, 0, 1]])
+    >>> X = fitted.sample(np.full(200, 30), random_state=0)
     >>> found = parameter_errors(DCM().fit(X), X)
     >>> bool(found.s_low < found.s < found.s_high)
     True
@@ -254,7 +255,8 @@ class GroupComparison:
     >>> import numpy as np
     >>> from bursty.families.uncertainty import compare_groups
     >>> X = np.array([[4, 2], [1, 5], [6, 0], [3, 3], [0, 6], [5, 1]])
-    >>> compare_groups(X, ["a", "a", "a", "b", "b", "b"], n_permutations=9, random_state=0).names.tolist()
+    >>> groups = ["a", "a", "a", "b", "b", "b"]
+    >>> compare_groups(X, groups, n_permutations=9, random_state=0).names.tolist()
     ['a', 'b']
     """
 

@@ -48,7 +48,8 @@ class Checkpoint:
     --------
     >>> from bursty import LDA, Checkpoint, datasets
     >>> corpus, _ = datasets.make_bursty_mixture(60, 30, 2, random_state=0)
-    >>> model = LDA(2, n_iter=10, tol=0, random_state=0, checkpoint=Checkpoint("lda.checkpoint", minutes=5)).fit(corpus)
+    >>> checkpoint = Checkpoint("lda.checkpoint", minutes=5)
+    >>> model = LDA(2, n_iter=10, tol=0, random_state=0, checkpoint=checkpoint).fit(corpus)
     """
 
     path: str | Path

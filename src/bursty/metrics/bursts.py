@@ -139,7 +139,8 @@ def count_probabilities(
     Examples
     --------
     >>> from bursty.metrics import count_probabilities
-    >>> curves = count_probabilities([[3, 0, 1], [1, 0, 1]], max_count=3, groups={"common": 1, "rare": None})
+    >>> groups = {"common": 1, "rare": None}
+    >>> curves = count_probabilities([[3, 0, 1], [1, 0, 1]], max_count=3, groups=groups)
     >>> curves.probabilities["common"]
     array([0. , 0.5, 0. , 0.5])
     """

@@ -61,7 +61,8 @@ def break_even(y_true: Any, scores: Any, *, average: Literal["micro", "macro"] |
     Examples
     --------
     >>> from bursty.metrics import break_even
-    >>> break_even([[1, 0], [1, 1], [0, 1], [0, 0]], [[9, 1], [2, 8], [5, 7], [1, 3]], average=None)
+    >>> labels, scores = [[1, 0], [1, 1], [0, 1], [0, 0]], [[9, 1], [2, 8], [5, 7], [1, 3]]
+    >>> break_even(labels, scores, average=None)
     array([0.5, 1. ])
     """
     if average not in ("micro", "macro", None):

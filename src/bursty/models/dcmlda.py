@@ -91,7 +91,7 @@ class DCMLDA(TopicModel):
     Examples
     --------
     >>> from bursty import datasets
-    >>> from bursty.models.dcmlda import DCMLDA
+    >>> from bursty import DCMLDA
     >>> corpus, _ = datasets.make_bursty_mixture(100, 50, 2, random_state=0)
     >>> model = DCMLDA(2, random_state=0).fit(corpus)
     >>> model.beta_.shape, model.transform(corpus).shape

@@ -40,7 +40,8 @@ def predictive_check(check: Any, *, ax: Axes | None = None) -> Axes:
     >>> from bursty.families import DCM
     >>> from bursty.families.uncertainty import predictive_check
     >>> corpus, _ = datasets.make_bursty_mixture(40, 30, 1, random_state=0)
-    >>> plot.predictive_check(predictive_check(DCM().fit(corpus), corpus, n_draws=19, random_state=0)).get_xlabel()
+    >>> check = predictive_check(DCM().fit(corpus), corpus, n_draws=19, random_state=0)
+    >>> plot.predictive_check(check).get_xlabel()
     'standard deviations from the mean of the draws'
     """
     names = list(check.observed)

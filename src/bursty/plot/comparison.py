@@ -111,7 +111,8 @@ def runs(results: Mapping[str, Any], *, xlabel: str = "perplexity", ax: Axes | N
     Examples
     --------
     >>> from bursty import plot
-    >>> ax = plot.runs({"EDCM": ([1290, 1300], [0.9, 0.8]), "multinomial": ([2560, 2550], [0.5, 0.6])})
+    >>> results = {"EDCM": ([1290, 1300], [0.9, 0.8]), "multinomial": ([2560, 2550], [0.5, 0.6])}
+    >>> ax = plot.runs(results)
     >>> ax.get_xlabel()
     'perplexity'
     """

@@ -49,7 +49,8 @@ def count_probabilities(
     Examples
     --------
     >>> from bursty import plot
-    >>> ax = plot.count_probabilities([[3, 0, 1], [1, 0, 1]], max_count=3, groups={"common": 1, "rare": None})
+    >>> groups = {"common": 1, "rare": None}
+    >>> ax = plot.count_probabilities([[3, 0, 1], [1, 0, 1]], max_count=3, groups=groups)
     >>> ax.get_xlabel()
     'occurrences in a document'
     """

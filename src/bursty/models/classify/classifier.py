@@ -157,7 +157,7 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
 
     Examples
     --------
-    >>> from bursty.models.classify import BayesClassifier
+    >>> from bursty import BayesClassifier
     >>> X, y = [[3, 0, 1], [2, 0, 0], [0, 2, 1], [0, 3, 1]], ["cats", "cats", "dogs", "dogs"]
     >>> BayesClassifier(smoothing=0.01).fit(X, y).predict([[1, 0, 0], [0, 1, 2]]).tolist()
     ['cats', 'dogs']

@@ -233,7 +233,8 @@ class DPMFS(DPMFSReading):
     >>> model = DPMFS(n_iter=20, burn_in=10, random_state=0).fit(corpus)
     >>> model.labels_.shape, model.discriminative_.shape
     ((100,), (50,))
-    >>> labels = DPMFS(n_iter=20, random_state=0).fit_predict(corpus, must_link=[(0, 1, 2)], cannot_link=[(2, 3)])
+    >>> model = DPMFS(n_iter=20, random_state=0)
+    >>> labels = model.fit_predict(corpus, must_link=[(0, 1, 2)], cannot_link=[(2, 3)])
     >>> labels[0] == labels[2] != labels[3]
     np.True_
     """
