@@ -94,12 +94,13 @@ def solve_total(types: Array, lengths: Levels, start: Array | None = None, pull:
     log_s = np.where(open_, np.clip(np.log(np.maximum(start, 1e-300)), low, high), 0.0)
     goal = np.log(np.where(open_, types, 1.0))
     for _ in range(_MAX_STEPS):
-        h, curvature = slope_of_length(urn, pull, np.exp(log_s))
+        now = np.exp(log_s)
+        h, curvature = slope_of_length(urn, pull, now)
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.log(h) + log_s - goal
-            slope = 1.0 - np.exp(log_s) * curvature / h
-            low, high = np.where(value < 0, log_s, low), np.where(value < 0, high, log_s)
-            step = log_s - value / slope
+            step = log_s - value / (1.0 - now * curvature / h)
+        short = value < 0
+        low, high = np.where(short, log_s, low), np.where(short, high, log_s)
         moved = np.abs(step - log_s)
         # The last step may leave the bracket by a rounding error; bisection would then undo all steps.
         step = np.where(((step > low) & (step < high)) | (moved < _SETTLED), step, (low + high) / 2)

@@ -35,11 +35,13 @@ def resolve(n_jobs: int | None) -> int:
     """
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise ValueError(f"n_jobs must be a non-zero integer or None, not {n_jobs!r}")
-    available = int(joblib.cpu_count())
-    if n_jobs is None:
-        limit = os.environ.get("OMP_NUM_THREADS", "")
-        return min(available, int(limit)) if limit.isdigit() and int(limit) > 0 else available
-    return int(n_jobs) if n_jobs > 0 else max(1, available + 1 + int(n_jobs))
+    if n_jobs is not None and n_jobs > 0:
+        return int(n_jobs)
+    available = int(joblib.cpu_count())  # it reads files, which takes longer than many a fit
+    if n_jobs is not None:
+        return max(1, available + 1 + int(n_jobs))
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return min(available, int(limit)) if limit.isdigit() and int(limit) > 0 else available
 
 
 @contextmanager
@@ -58,7 +60,7 @@ def run(kernel: Callable[..., Any], cost: Array, *args: Any) -> None:
     ``cost`` is cumulative: item i takes ``cost[i + 1] - cost[i]`` (the ``indptr`` of a sparse matrix).
     """
     n_items, n_threads = len(cost) - 1, _n_threads.get()
-    work = int(cost[-1] - cost[0])
+    work = int(cost[-1] - cost[0]) if n_threads > 1 else 0
     n_threads = min(n_threads, work // max(1, MIN_WORK // 8))
     if n_threads <= 1 or work < MIN_WORK:
         kernel(*args, 0, n_items)
@@ -102,7 +104,7 @@ def apply(function: Callable[..., Any], table: Array, *operands: Any, out: Array
 def block_edges(table: Array) -> Array:
     """First row of each block of a table, and its number of rows."""
     rows = max(1, BLOCK // max(1, table.shape[1]))
-    return np.append(np.arange(0, len(table), rows), len(table))
+    return np.minimum(np.arange(0, len(table) + rows, rows), len(table))
 
 
 def apply_blocks(
