@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from bursty import datasets, metrics
+from bursty import Mixture, datasets, metrics
 from bursty.engines import LocalEngine
 from bursty.families import get_family
 from bursty.inference import em, lsa, points, posteriors, starts
@@ -167,8 +167,21 @@ def test_only_maximum_likelihood_of_small_tables_searches_for_one_start(monkeypa
     assert calls == ["search", "k-means", "k-means", "k-means", "search"]
 
 
+def test_mixtures_search_for_one_start_where_likelihood_alone_counts(monkeypatch):
+    searched = []
+    search = starts._search
+    monkeypatch.setattr(starts, "_search", lambda *args: searched.append(args[1]) or search(*args))
+    table = np.tile(X, (4, 1))
+    Mixture(2, random_state=0).fit(table)
+    assert searched == ["hellinger"]
+    Mixture(2, random_state=0, prior="shared", shrinkage=0.1).fit(table)
+    assert searched == ["hellinger"]
+    Mixture(2, random_state=0, n_init=2).fit(table)
+    assert searched == ["hellinger"] * 3
+
+
 def test_some_documents_are_moved(monkeypatch):
-    """About a tenth of them to random components; the others have their responsibilities."""
+    """About a tenth of them to random components; the others take a step of EM."""
     counts = np.tile(X, (200, 1))
     one = problem(counts)
     state = starts.from_responsibilities(one, starts.soften(np.tile([0, 0, 1, 1, 1], 200), 2))
@@ -178,7 +191,15 @@ def test_some_documents_are_moved(monkeypatch):
     expected = 0.9 * resp.mean(axis=0) + 0.1 * 0.5
     np.testing.assert_allclose(starts._shaken(one, state, np.random.default_rng(0)).weights, expected, atol=0.03)
     monkeypatch.setattr(starts, "SHAKEN", 0.0)
-    np.testing.assert_allclose(starts._shaken(one, state, np.random.default_rng(0)).weights, resp.mean(axis=0))
+    still, step = starts._shaken(one, state, np.random.default_rng(0)), one.maximise(one.expectation(state), None)
+    np.testing.assert_allclose(still.weights, step.weights, rtol=1e-6)
+    np.testing.assert_allclose(still.params.theta, step.params.theta, rtol=1e-4)
+    monkeypatch.setattr(starts, "SHAKEN", 1.0)
+    labels = np.random.default_rng(3)
+    labels.random(1000)  # which documents move
+    forgotten = starts.from_responsibilities(one, np.eye(2)[labels.integers(2, size=1000)])
+    moved = starts._shaken(one, state, np.random.default_rng(3))
+    np.testing.assert_allclose(moved.params.theta, forgotten.params.theta, rtol=1e-9)
 
 
 def test_a_short_run_is_ten_steps_of_em():
@@ -191,6 +212,13 @@ def test_a_short_run_is_ten_steps_of_em():
         state = one.maximise(expectation, state.params)
     np.testing.assert_allclose(found.params.theta, state.params.theta)
     assert score == (expectation.resp.min() >= starts.LEAST_DOCUMENTS, pytest.approx(expectation.log_evidence))
+
+
+def test_a_short_run_that_leaves_a_component_one_document_comes_last():
+    one = problem(100 * np.vstack([X, X, [[1, 0, 0]]]))
+    groups = np.array([*[0, 0, 1, 1, 1] * 2, 0]), np.array([0] * 10 + [1])
+    scores = [starts._short_run(one, starts.from_responsibilities(one, np.eye(2)[labels]))[0] for labels in groups]
+    assert [enough for enough, _ in scores] == [True, False]
 
 
 @pytest.mark.parametrize("kind", ["tfidf", "hellinger", "directions"])
