@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from bursty import datasets, demo
+from bursty import Corpus, datasets, demo
 
 
 @pytest.fixture
@@ -27,11 +27,26 @@ def test_demo_tells_its_story_and_names_its_reports(few_speeches, tmp_path, caps
     assert re.search(r"Best: E?DCM, with \d+% lower perplexity", out)
     assert "clusters of speeches, found by EM" in out
     assert "found by DCMLDA" in out
+    assert re.search(r"used once is used again with probability \d+%; without bursts it would be \d+%\.", out)
+    assert len(re.findall(r"\d+% \(\d+%\)", out)) >= 17, "clusters and topics have a column of it"
     assert "Largest decline:" in out
     for name in ("clusters", "topics"):
         path = tmp_path / "new" / "folder" / f"{name}.html"
         assert f"to open in a browser: {path}" in out
         assert path.stat().st_size < 3_000_000
+
+
+def test_burstiest_words_are_those_of_many_documents(capsys):
+    """One document with nine tokens of a word is no evidence."""
+    counts = np.zeros((240, 102), dtype=int)
+    counts[:, :50] = 1
+    counts[np.arange(50), 50 + np.arange(50)] = 9
+    counts[:20, 100] = counts[20:40, 101] = 3
+    demo.tell_bursts(Corpus(counts, [f"w{i}" for i in range(102)]), Console(width=200))
+    out = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"used once is used again with probability \d+%; without bursts it would be \d+%\.", out)
+    first = r"Burstiest words: w100, used again in 100% of the documents that have it \(by chance 1\d%\)"
+    assert re.search(first + r"; w101 100% \(1\d%\)\.", out)
 
 
 def test_demo_falls_back_to_generated_documents(monkeypatch, tmp_path, capsys):

@@ -18,12 +18,15 @@ from rich.table import Table
 
 from bursty import DCMLDA, Mixture, datasets, families, metrics
 from bursty.corpus import Corpus
+from bursty.families.bursts import Burstiness, burstiness
 from bursty.progress import progress
 from bursty.typing import Array
 
 SEED = 0
 N_CLUSTERS = 5
 N_TOPICS = 12
+#: Heading of the probability that a word which a document has used once is used again.
+AGAIN = "used again\n(by chance)"
 #: At least three letters, without parts of contractions such as "don't" and "we've".
 WHOLE_WORDS = r"(?<![\w'\u2019])[^\W\d_]{3,}(?![\w'\u2019])"
 
@@ -86,15 +89,26 @@ def load_corpus(console: Console) -> Corpus:
 
 
 def tell_bursts(corpus: Corpus, console: Console) -> None:
-    """Print the burstiness, and the burstiest words among those that occur in 5 to 50% of the documents."""
-    times = metrics.burstiness(corpus.counts)
-    noun = _noun(corpus)
-    console.print(f"A word that occurs in a {noun} occurs there {times:.2f} times on average: words come in bursts.")
-    if corpus.has_words:
-        per_word = metrics.burstiness(corpus.counts, axis="word")
-        share = _document_share(corpus)
-        ranked = np.argsort(np.where((share > 0.05) & (share < 0.5), -per_word, 0.0), kind="stable")[:8]
-        console.print(f"Burstiest words: {', '.join(corpus.vocabulary[ranked])}.")
+    """Print what burstiness means, and the burstiest words."""
+    noun, nouns = _noun(corpus), _noun(corpus, 2)
+    times, bursts = metrics.burstiness(corpus.counts), burstiness(corpus)
+    console.print(
+        f"Words come in bursts: a word that occurs in a {noun} occurs there {times:.2f} times on average, and one that "
+        f"has been used once is used again with probability {bursts.again[0]:.0%}; without bursts it would be "
+        f"{bursts.again_by_chance[0]:.0%}.",
+        soft_wrap=True,
+    )
+    found = bursts.burstiest(0)
+    if corpus.has_words and found:
+        _, again, plain = found[0]
+        names = [str(corpus.vocabulary[word]) for word, *_ in found]
+        which = f"used again in {again:.0%} of the {nouns} that have it (by chance {plain:.0%})"
+        others = ", ".join(
+            f"{name} {more:.0%} ({less:.0%})" for name, (_, more, less) in zip(names[1:], found[1:], strict=True)
+        )
+        console.print(
+            f"Burstiest words: {escape(names[0])}, {which}{'; ' if others else ''}{escape(others)}.", soft_wrap=True
+        )
 
 
 def compare_families(corpus: Corpus, console: Console) -> None:
@@ -104,7 +118,7 @@ def compare_families(corpus: Corpus, console: Console) -> None:
         title=f"Which family predicts held-out {_noun(corpus, 2)} best? (perplexity: lower is better)",
         title_justify="left",
     )
-    for column in ("family", "training", "held-out", "s (small: bursty)"):
+    for column in ("family", "training", "held-out"):
         table.add_column(column, justify="left" if column == "family" else "right")
     unseen = {}
     for name, model, options in (
@@ -115,9 +129,7 @@ def compare_families(corpus: Corpus, console: Console) -> None:
         with progress(f"fitting the {name}", None, True):
             model.fit(train)
         fitted, unseen[name] = (float(model.perplexity(part, **options)) for part in (train, test))
-        table.add_row(
-            name, f"{fitted:,.0f}", f"{unseen[name]:,.0f}", f"{model.s_:,.0f}" if hasattr(model, "s_") else ""
-        )
+        table.add_row(name, f"{fitted:,.0f}", f"{unseen[name]:,.0f}")
     console.print(table)
     best = min(unseen, key=lambda name: unseen[name])
     gain = 1.0 - unseen[best] / unseen["multinomial"]
@@ -137,12 +149,13 @@ def find_clusters(corpus: Corpus, console: Console) -> Mixture:
         )
     nouns = _noun(corpus, 2)
     table = Table(title=f"{n_clusters} clusters of {nouns}, found by EM", title_justify="left")
-    for column in (nouns, *(("years",) if years is not None else ()), "discriminative words"):
-        table.add_column(column, justify="right" if column == nouns else "left")
+    for column in (nouns, *(("years",) if years is not None else ()), AGAIN, "discriminative words"):
+        table.add_column(column, justify="right" if column in (nouns, AGAIN) else "left")
+    again = _again(burstiness(corpus, model.labels_))
     words = model.top_words(7) if corpus.has_words else [["(no names)"]] * n_clusters
     for k in order:
         span = () if years is None else (_span(years[model.labels_ == k]),)
-        table.add_row(str(model.sizes_[k]), *span, ", ".join(words[k]))
+        table.add_row(str(model.sizes_[k]), *span, again[k], ", ".join(words[k]))
     console.print(table)
     if years is not None:
         console.print("The model did not see the years: the clusters are eras because vocabulary changes over time.\n")
@@ -177,10 +190,11 @@ def find_topics(corpus: Corpus, console: Console) -> DCMLDA:
         columns = ("peak", "share at peak", "share now")
         rows = [(f"{decades[p]}s", f"{shares[p, k]:.0%}", f"{shares[-1, k]:.0%}") for k, p in enumerate(peaks)]
         order = np.argsort(peaks, kind="stable")
-    for column in (*columns, "words"):
+    again = _again(model.burstiness())
+    for column in (*columns, AGAIN, "words"):
         table.add_column(column, justify="left" if column == "words" else "right")
     for k in order:
-        table.add_row(*rows[k], ", ".join(words[k]))
+        table.add_row(*rows[k], again[k], ", ".join(words[k]))
     console.print(table)
     if years is not None:
         gone, new = int((shares.max(axis=0) - shares[-1]).argmax()), int((shares[-1] - shares[0]).argmax())
@@ -210,6 +224,12 @@ def _noun(corpus: Corpus, number: int = 1) -> str:
     if "year" in corpus.metadata:
         return "speech" if number == 1 else "speeches"
     return "document" if number == 1 else "documents"
+
+
+def _again(bursts: Burstiness) -> list[str]:
+    """The column of that heading; empty for a cluster without documents."""
+    pairs = zip(bursts.again, bursts.again_by_chance, strict=True)
+    return [f"{again:.0%} ({plain:.0%})" if np.isfinite(again) else "" for again, plain in pairs]
 
 
 def _n_true(corpus: Corpus) -> int:

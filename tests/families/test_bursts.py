@@ -74,11 +74,8 @@ def test_without_bursts_both_are_the_same():
     np.testing.assert_allclose(got.bursty, got.plain, rtol=1e-5)
 
 
-def test_burstiest_words_are_used():
-    alpha = np.array([1e-6, 0.05, 5.0, 20.0])
-    got = repeat_probabilities(alpha, 50)
-    assert got.burstiest(2).tolist()[0] == 1
-    assert 0 not in got.burstiest(4)
+def test_repeats_are_told():
+    got = repeat_probabilities(np.array([1e-6, 0.05, 5.0, 20.0]), 50)
     assert str(got).startswith("a word that a document has used once is used again with probability")
 
 
@@ -109,6 +106,12 @@ def test_groups_of_documents():
     np.testing.assert_allclose(found.again[1], found.again_by_chance[1], atol=0.05)
     np.testing.assert_allclose(found.length, 40.0)
     assert "is used again with probability" in found.describe()[0]
+    assert len(found.burstiest(0)) > 0
+    assert len(found.burstiest(1)) == 0
+    word, again, plain = found.burstiest(0)[0]
+    used = X[:30, word] > 0
+    np.testing.assert_allclose(again, np.mean(X[:30, word][used] > 1))
+    assert f"Burstiest: w{word} {again:.0%} ({plain:.0%}), " in found.describe([f"w{w}" for w in range(60)])[0]
     alone = burstiness(X, np.where(labels == 0, 0, -1))
     np.testing.assert_allclose(alone.z, found.z[:1])
     # Lists of pairs say the same.
@@ -119,6 +122,9 @@ def test_groups_of_documents():
     listed = burstiness_of_pairs(words, sizes, 2)
     np.testing.assert_allclose(listed.z, found.z, rtol=1e-9)
     np.testing.assert_allclose(listed.s, found.s, rtol=1e-3)
+    np.testing.assert_array_equal(listed.words, found.words)
+    np.testing.assert_allclose(listed.words_again, found.words_again)
+    np.testing.assert_allclose(listed.words_by_chance, found.words_by_chance)
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [0.5, 1.0, 2.0], [-1, -1, -1]])

@@ -48,6 +48,14 @@ NASTY = [
 ]
 
 
+def in_bursts(n_documents, n_words):
+    """Counts of words that few documents have, and these more than once."""
+    rng = np.random.default_rng(0)
+    counts = (rng.random((n_documents, n_words)) < 0.15) * rng.integers(2, 6, (n_documents, n_words))
+    counts[np.arange(n_documents), np.arange(n_documents) % n_words] += 1
+    return counts
+
+
 def words(n):
     return [f"word{i}" for i in range(n)]
 
@@ -98,14 +106,12 @@ def classifier(split):
 @pytest.fixture(scope="session")
 def nasty():
     """A corpus whose every name is an attack, and a mixture fitted to it."""
-    rng = np.random.default_rng(0)
-    counts = rng.poisson(1.0, (40, len(NASTY)))
     made = Corpus(
-        counts,
+        in_bursts(120, len(NASTY)),
         NASTY,
-        ids=[f"{NASTY[i % len(NASTY)]} {i}" for i in range(40)],
-        labels=[NASTY[i % 3] for i in range(40)],
-        metadata={NASTY[1]: np.array([NASTY[i % 5] for i in range(40)], dtype=object), "year": np.arange(40)},
+        ids=[f"{NASTY[i % len(NASTY)]} {i}" for i in range(120)],
+        labels=[NASTY[i % 3] for i in range(120)],
+        metadata={NASTY[1]: np.array([NASTY[i % 5] for i in range(120)], dtype=object), "year": np.arange(120)},
         info={"name": NASTY[0]},
     )
     return made

@@ -15,8 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from tests.report.conftest import in_bursts
 
-from bursty import LDA, BayesClassifier, Corpus, Mixture, datasets, families, load, report
+from bursty import DCMLDA, LDA, BayesClassifier, Corpus, Mixture, datasets, families, load, report
+from bursty.families.bursts import burstiness
 from bursty.report import documents, page, text
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -149,6 +151,35 @@ def test_pages_say_what_burstiness_means(pages):
         said = page.text if name == "clusters" else page.data["topics"][0]["bursts"]
         assert "a word used once in a document is used again with probability" in said
     assert "of words used once are used again" in read(pages["topics"]).text
+
+
+def test_pages_have_the_burstiest_words():
+    """First the word that documents use again most beyond chance; classifiers have those of the evaluated documents."""
+    labels = np.repeat([0, 1], 60)
+    corpus = Corpus(in_bursts(120, 40), [f"word{w}" for w in range(40)], labels=labels)
+    mixture = Mixture(2, random_state=0).fit(corpus)
+    judge = BayesClassifier(smoothing=0.01).fit(corpus, labels)
+    places = np.argsort(np.argsort(-mixture.sizes_, kind="stable"))
+    found = burstiness(corpus, places[mixture.labels_])
+    for model, bursts in ((mixture, found), (judge, burstiness(corpus, labels))):
+        told = read(report.render(model, corpus)).text
+        for k in range(2):
+            (word, again, plain), (second, more, less), *_ = bursts.burstiest(k)
+            first = f"word{word} : used again in {again:.0%} of the documents that have it (by chance {plain:.0%})"
+            assert f"{first}; word{second} {more:.0%} ({less:.0%}), " in told
+    assert "a word used once in an evaluated document is used again with probability" in told
+    topics = DCMLDA(2, n_iter=5, tol=0, random_state=0).fit(corpus)
+    bursts = topics.burstiness()
+    for k, topic in enumerate(read(report.render(topics, corpus)).data["topics"]):
+        expected = [[f"word{w}", f"{again:.0%}", f"{plain:.0%}"] for w, again, plain in bursts.burstiest(k)]
+        assert topic["bursty_words"] == expected
+        assert len(expected) == 5
+
+
+def test_burstiest_words_do_no_harm(pages):
+    """The browser tests open these pages."""
+    assert ": used again in " in read(pages["nasty-clusters"]).text
+    assert any(topic["bursty_words"] for topic in read(pages["nasty-topics"]).data["topics"])
 
 
 def test_topic_page_has_trends_over_time_and_labels(pages):

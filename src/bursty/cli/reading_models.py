@@ -124,8 +124,11 @@ def topic_table(model: Any) -> Table:
     columns: dict[str, Any] = {"topic": order, "name": [names[topic] for topic in order], "share": share[order]}
     if hasattr(model, "s_"):
         columns["s"] = model.s_[order]
+        bursts = model.burstiness()
+        columns |= {"used_again": bursts.again[order], "used_again_by_chance": bursts.again_by_chance[order]}
     title = f"Topics by mean share of a document ({_COUNTED})"
-    return Table("topics", {**columns, "words": [words[topic] for topic in order]}, title, groups="topic", wide=("s",))
+    wide = ("s", "used_again", "used_again_by_chance")
+    return Table("topics", {**columns, "words": [words[topic] for topic in order]}, title, groups="topic", wide=wide)
 
 
 def word_table(model: Any, kind: str, n: int = 50) -> Table:

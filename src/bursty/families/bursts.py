@@ -11,6 +11,7 @@ no simulation, and unlike the likelihood ratio it is not biased by proportions t
 
 **What does it mean?** In a document of n tokens word w is beta-binomial (n, alpha_w, s - alpha_w); without bursts it
 would be binomial (n, alpha_w / s). `repeat_probabilities` compares the two for a word that occurs: is it used again?
+`families.burstiest` finds the words of which that can be said most surely.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import scipy.sparse as sp
 from scipy.special import ndtr
 
 from bursty.engines import Assignment, Chunk, Levels
+from bursty.families.burstiest import N_WORDS, burstiest_words
 from bursty.families.dcm import DCMFamily
 from bursty.families.priors import Solution, UrnPrior, solve_with_prior
 from bursty.families.solve import S_MAX, S_MIN, solve_urns
@@ -97,6 +99,11 @@ class Burstiness:
     again, again_by_chance : ndarray
         Probability that a word which a document of this length has used once is used again, and what it would be
         without bursts.
+    words : ndarray of shape (n_components, 5)
+        Indices of the burstiest words, first the one that is used again most often beyond chance; -1 where there are
+        fewer. At least five documents and a twentieth of all have the word.
+    words_again, words_by_chance : ndarray of shape (n_components, 5)
+        Share of the documents with the word that use it again, and what it would be without bursts.
 
     See Also
     --------
@@ -120,14 +127,35 @@ class Burstiness:
     length: Array
     again: Array
     again_by_chance: Array
+    words: Array
+    words_again: Array
+    words_by_chance: Array
 
-    def describe(self) -> list[str]:
-        """One sentence per component."""
-        return [
-            f"a word that a document has used once is used again with probability {again:.0%}; without bursts it would "
-            f"be {plain:.0%}"
-            for again, plain in zip(self.again, self.again_by_chance, strict=True)
+    def describe(self, names: Any = None) -> list[str]:
+        """One sentence per component; with the names of the words, its burstiest words follow."""
+        found = [say_repeats(again, plain) for again, plain in zip(self.again, self.again_by_chance, strict=True)]
+        if names is None:
+            return found
+        words = [
+            ", ".join(f"{names[w]} {again:.0%} ({plain:.0%})" for w, again, plain in self.burstiest(k))
+            for k in range(len(found))
         ]
+        return [f"{text}. Burstiest: {row}" if row else text for text, row in zip(found, words, strict=True)]
+
+    def burstiest(self, k: int) -> list[tuple[int, float, float]]:
+        """The burstiest words of a component: index, share of the documents that use it again, the same by chance."""
+        columns = self.words[k], self.words_again[k], self.words_by_chance[k]
+        return [(int(w), float(again), float(plain)) for w, again, plain in zip(*columns, strict=True) if w >= 0]
+
+
+def say_repeats(again: float, plain: float) -> str:
+    """What burstiness means for a word."""
+    if not np.isfinite(again):
+        return "no word could be repeated"
+    return (
+        f"a word that a document has used once is used again with probability {again:.0%}; without bursts it would be "
+        f"{plain:.0%}"
+    )
 
 
 def burstiness(X: Any, labels: Any = None) -> Burstiness:
@@ -178,7 +206,14 @@ def burstiness(X: Any, labels: Any = None) -> Burstiness:
     family = DCMFamily()
     stats = family.summarize(Chunk(sp.csr_array(counts[kept])), resp)
     test = burst_test(stats.types, stats.repeats, stats.lengths)
-    return read_bursts(family.solve(stats, UrnPrior()), family.update(stats).s, test, stats.lengths)
+    tokens, again = stats.types.copy(), np.zeros_like(stats.types)
+    np.add.at(tokens, stats.repeats.items, stats.repeats.values[:, None] * stats.repeats.weights)
+    np.add.at(again, stats.repeats.items, stats.repeats.weights)
+    found: list[tuple[Array, ...]] = [
+        burstiest_words(stats.types[:, k], again[:, k], tokens[:, k], stats.lengths.values, stats.lengths.weights[:, k])
+        for k in range(resp.n_components)
+    ]
+    return read_bursts(family.solve(stats, UrnPrior()), family.update(stats).s, test, stats.lengths, found)
 
 
 def burstiness_of_pairs(words: Levels, lengths: Levels, n_components: int) -> Burstiness:
@@ -188,10 +223,23 @@ def burstiness_of_pairs(words: Levels, lengths: Levels, n_components: int) -> Bu
     pairs = np.add.reduceat(values * (values - 1.0) / 2.0 * weights, heads) if len(heads) else urns.types
     test = _z_of_pairs(urns.tokens, pairs, lengths, urns.by_component)
     at_most = solve_urns(urns, lengths).sum(axis=0)
-    return read_bursts(solve_with_prior(urns, lengths, UrnPrior()), at_most, test, lengths)
+    again = np.add.reduceat((values > 1) * weights, heads) if len(heads) else urns.types
+    found: list[tuple[Array, ...]] = []
+    for k in range(n_components):
+        own = np.flatnonzero(urns.components == k)
+        table = urns.types[own], again[own], urns.tokens[own]
+        places, *shares = burstiest_words(*table, lengths.values, lengths.weights[:, k])
+        found.append((urns.words[own][places], *shares))
+    return read_bursts(solve_with_prior(urns, lengths, UrnPrior()), at_most, test, lengths, found)
 
 
-def read_bursts(solution: Solution, at_most: Array, test: tuple[Array, Array], lengths: Levels) -> Burstiness:
+def read_bursts(
+    solution: Solution,
+    at_most: Array,
+    test: tuple[Array, Array],
+    lengths: Levels,
+    burstiest: list[tuple[Array, ...]],
+) -> Burstiness:
     """Collect the results; ``at_most`` is s by maximum likelihood."""
     documents = ((lengths.values > 0)[:, None] * lengths.weights).sum(axis=0)
     tokens = lengths.values @ lengths.weights
@@ -202,7 +250,13 @@ def read_bursts(solution: Solution, at_most: Array, test: tuple[Array, Array], l
         again[k], plain[k] = repeats.mean_bursty, repeats.mean_plain
     spread = np.exp(1.96 * solution.error)
     at_limit = (at_most >= S_MAX) | ((at_most > 0) & (at_most <= S_MIN))
-    return Burstiness(solution.s, solution.s / spread, solution.s * spread, at_limit, *test, length, again, plain)
+    words = np.full((len(length), N_WORDS), -1)
+    shares = np.full((2, *words.shape), np.nan)
+    for row, (chosen, *found) in enumerate(burstiest):
+        words[row, : len(chosen)] = chosen
+        shares[:, row, : len(chosen)] = found
+    interval = solution.s / spread, solution.s * spread
+    return Burstiness(solution.s, *interval, at_limit, *test, length, again, plain, words, *shares)
 
 
 @dataclass(frozen=True)
@@ -229,8 +283,6 @@ class Repeats:
     >>> repeats = repeat_probabilities(np.array([0.1, 0.1, 5.0]), 20)
     >>> repeats.bursty.round(2), repeats.plain.round(2)
     (array([0.54, 0.54, 1.  ]), array([0.17, 0.17, 1.  ]))
-    >>> repeats.burstiest(1, least_used=0.0)
-    array([0])
     """
 
     bursty: Array
@@ -240,16 +292,7 @@ class Repeats:
     mean_plain: float
 
     def __str__(self) -> str:
-        return (
-            f"a word that a document has used once is used again with probability {self.mean_bursty:.0%}; "
-            f"without bursts it would be {self.mean_plain:.0%}"
-        )
-
-    def burstiest(self, n_words: int = 5, *, least_used: float = 0.05) -> Array:
-        """Indices of the words with the most repeats beyond chance, among those that are used often enough."""
-        gain = np.where(self.used >= least_used, self.bursty - self.plain, -np.inf)
-        order = np.argsort(-gain, kind="stable")[:n_words]
-        return order[np.isfinite(gain[order])]
+        return say_repeats(self.mean_bursty, self.mean_plain)
 
 
 def repeat_probabilities(alpha: Array, length: int) -> Repeats:

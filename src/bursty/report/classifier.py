@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bursty.families import get_family
+from bursty.families.bursts import burstiness
 from bursty.models.contrast import contrast
 from bursty.plot.calibration import reliability_bins
 from bursty.report import charts, documents, excerpts
@@ -16,7 +17,7 @@ from bursty.report.clusters import best_words
 from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import vocabulary
 from bursty.report.source import Source
-from bursty.report.text import clean, numbers, percent
+from bursty.report.text import burstiest_words, clean, numbers, percent, repeats_sentence
 from bursty.typing import Array
 
 WORDS = 10
@@ -92,15 +93,17 @@ def classifier_content(source: Source) -> Content:
     )
     corpus = source.corpus
     multi = bool(model._layout.multilabel)
+    judged = None
     if corpus is None or corpus.label_names is None:
         content.lead += " Give a corpus with labels to evaluate it on documents that it was not fitted on."
         overview: list[str] = []
     elif multi or corpus.is_multilabel:
         overview = _multilabel(content, source, names)
     else:
-        overview = _judged(content, source, judge(source))
+        judged = judge(source)
+        overview = _judged(content, source, judged)
     content.panels.insert(0, Panel("overview", "Overview", "overview.html", {"charts": overview, "words": None}))
-    if (cards := _class_cards(source, names)) is not None:
+    if (cards := _class_cards(source, names, judged)) is not None:
         content.panels.append(Panel("classes", "Classes", "clusters.html", {"cards": cards}))
     return content
 
@@ -262,8 +265,8 @@ def _multilabel(content: Content, source: Source, names: list[str]) -> list[str]
     return ["f1"]
 
 
-def _class_cards(source: Source, names: list[str]) -> list[dict[str, Any]] | None:
-    """Top words of each class, by contrast with the other classes."""
+def _class_cards(source: Source, names: list[str], judged: Judged | None) -> list[dict[str, Any]] | None:
+    """Top words of each class, by contrast with the other classes, and how bursty the evaluated documents are."""
     model = source.model
     table = np.asarray(model.parameters_.table, dtype=np.float64)
     if table.shape[1] != len(names) or not get_family(model.family).is_per_word:
@@ -273,6 +276,7 @@ def _class_cards(source: Source, names: list[str]) -> list[dict[str, Any]] | Non
         p = np.maximum(p.sum(axis=1, keepdims=True) - (len(names) - 1) * p, 0.0)
     told = contrast(p.T)[0].T
     total = float(model.class_count_.sum())
+    facts, bursty_words = _bursts(source, judged, len(names))
     return [
         {
             "title": name,
@@ -280,9 +284,26 @@ def _class_cards(source: Source, names: list[str]) -> list[dict[str, Any]] | Non
             "share": percent(model.class_count_[k] / total),
             "distinguishing": best_words(source, told[:, k], WORDS),
             "common": None,
-            "facts": [],
+            "facts": facts[k],
+            "bursts": bursty_words[k],
             "central": [],
             "labels": [],
         }
         for k, name in enumerate(names)
     ]
+
+
+def _bursts(source: Source, judged: Judged | None, n_classes: int) -> tuple[list[Any], list[Any]]:
+    """Facts about the repeats in the evaluated documents of each class, and its burstiest words."""
+    facts: list[Any] = [[] for _ in range(n_classes)]
+    words: list[Any] = [[] for _ in range(n_classes)]
+    if judged is None or source.corpus is None:
+        return facts, words
+    documents_ = source.corpus.select(judged.rows).counts
+    known = judged.truth[judged.truth >= 0]
+    if len(known) and documents_[judged.truth >= 0].nnz:
+        bursts = burstiness(documents_, judged.truth)
+        for k in np.unique(known):
+            facts[k] = [("Repeats", repeats_sentence(bursts, k, "an evaluated document"))]
+            words[k] = burstiest_words(bursts, k, source.words)
+    return facts, words

@@ -16,7 +16,7 @@ from bursty.report.charts import Chart
 from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import add_lookup, lookup, vocabulary
 from bursty.report.source import Source
-from bursty.report.text import percent, repeats_sentence
+from bursty.report.text import burstiest_words, percent, repeats_sentence
 from bursty.report.tree import add_tree
 from bursty.typing import Array
 
@@ -279,6 +279,7 @@ def _cards(clusters: Clusters) -> list[dict[str, Any]]:
                 "distinguishing": None if typical is None else best_words(source, typical[k], WORDS),
                 "common": None if common is None else common[k],
                 "facts": _facts(clusters, k, rows),
+                "bursts": [] if source.corpus is None else burstiest_words(clusters.bursts, k, source.words),
                 "central": [] if typical is None or not central else _excerpts(clusters, names, central[k], typical[k]),
                 "labels": _labels_of(source, rows),
             }

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from bursty.families.bursts import Burstiness
+from bursty.typing import Array
+
 LONGEST_WORD = 40
 LONGEST_NAME = 120
 
@@ -51,12 +54,17 @@ def percent(share: float) -> str:
     return f"{share:.0%}" if share >= 0.0995 or share == 0 else f"{share:.1%}"
 
 
-def repeats_sentence(bursts: Any, k: int) -> str:
+def repeats_sentence(bursts: Burstiness, k: int, where: str = "a document") -> str:
     """What burstiness means for the words of a group."""
     again, plain = float(bursts.again[k]), float(bursts.again_by_chance[k])
     if not np.isfinite(again):
         return "no word could be repeated"
-    return f"a word used once in a document is used again with probability {again:.0%} (by chance {plain:.0%})"
+    return f"a word used once in {where} is used again with probability {again:.0%} (by chance {plain:.0%})"
+
+
+def burstiest_words(bursts: Burstiness, k: int, names: Array) -> list[tuple[str, str, str]]:
+    """The burstiest words of a group: name, share of the documents with the word that use it again, and by chance."""
+    return [(str(names[w]), f"{again:.0%}", f"{plain:.0%}") for w, again, plain in bursts.burstiest(k)]
 
 
 def value(number: Any) -> str:

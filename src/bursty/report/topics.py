@@ -13,7 +13,7 @@ from bursty.report.charts import Chart
 from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import add_lookup, lookup, vocabulary
 from bursty.report.source import Source
-from bursty.report.text import clean, numbers, percent, repeats_sentence
+from bursty.report.text import burstiest_words, clean, numbers, percent, repeats_sentence
 from bursty.report.tree import add_tree
 from bursty.typing import Array
 
@@ -122,6 +122,7 @@ def _add_topics(
                 "similar": [[int(j), percent(float(near[k, j]))] for j in similar],
                 "share": percent(float(mixtures[:, k].mean())),
                 "bursts": None if bursts is None else repeats_sentence(bursts, k),
+                "bursty_words": [] if bursts is None else burstiest_words(bursts, k, source.words),
             }
         )
     content.data["topics"] = topics

@@ -20,6 +20,11 @@ function startTopics() {
   const facts = () => {
     const topic = topics[Number(select.value)];
     const parts = [make("p", {}, make("strong", {}, topic.share), say(" of a document on average"), topic.bursts ? `; ${topic.bursts}` : "")];
+    if (topic.bursty_words.length) {
+      const [[first, again, plain], ...others] = topic.bursty_words;
+      parts.push(make("h3", {}, say("Burstiest words")));
+      parts.push(make("p", { className: "words bursts" }, bdi(first), say(`: used again in ${again} of the documents that have it (by chance ${plain})`), ...others.flatMap(([word, more, less], i) => [i ? ", " : "; ", bdi(word), ` ${more} (${less})`])));
+    }
     if (topic.similar.length) {
       parts.push(make("h3", {}, "Similar topics"));
       parts.push(make("ul", { className: "chips" }, ...topic.similar.map(([other, share]) => {
