@@ -127,6 +127,15 @@ def test_groups_of_documents():
     np.testing.assert_allclose(listed.words_by_chance, found.words_by_chance)
 
 
+def test_limits_are_found():
+    """But for rounding: without repeats s is at infinity, with one word per document at zero."""
+    for n_words in range(2, 20):
+        ones = np.eye(n_words, dtype=int)
+        assert burstiness(ones * 6).at_limit[0]
+        assert burstiness(ones + np.roll(ones, 1, axis=1)).at_limit[0]
+        assert not burstiness(np.vstack([ones * 3, np.full((2, n_words), 2)])).at_limit[0]
+
+
 @pytest.mark.parametrize("labels", [[0, 1], [0.5, 1.0, 2.0], [-1, -1, -1]])
 def test_labels_are_one_whole_number_per_document(labels):
     with pytest.raises(ValueError, match=r"labels must be|left out"):

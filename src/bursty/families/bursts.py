@@ -249,7 +249,8 @@ def read_bursts(
         repeats = repeat_probabilities(solution.alpha[:, k], max(2, round(length[k])))
         again[k], plain[k] = repeats.mean_bursty, repeats.mean_plain
     spread = np.exp(1.96 * solution.error)
-    at_limit = (at_most >= S_MAX) | ((at_most > 0) & (at_most <= S_MIN))
+    # A sum over words: at a limit but for rounding.
+    at_limit = (at_most > 0.999 * S_MAX) | ((at_most > 0) & (at_most < 1.001 * S_MIN))
     words = np.full((len(length), N_WORDS), -1)
     shares = np.full((2, *words.shape), np.nan)
     for row, (chosen, *found) in enumerate(burstiest):
