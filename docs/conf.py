@@ -92,6 +92,8 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "default_thumb_file": str(HERE / "_static" / "report.png"),
 }
+# An example that warns is an example to mend.
+warnings.filterwarnings("error", module="__main__")
 # Figures of the gallery are drawn without a screen.
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 

@@ -2,11 +2,11 @@
 Words come in bursts
 ====================
 
-How often does a word occur in a document? The dots are two centuries of State of the Union addresses. A word that
-occurs once is likely to occur again, so that large counts are far more common than independent draws would have them.
-A multinomial is right about common words and falls off a cliff for all others. The Dirichlet compound multinomial
-(DCM), with one parameter more, follows the data for average words; of rare words it expects more repetitions than
-there are, but the right kind of curve.
+How often does a word occur in a document? The dots show two centuries of State of the Union addresses. A word that
+occurs once is likely to occur again, so that large counts are far more common than they would be in independent draws.
+The multinomial fits common words, and falls off a cliff for all others. The Dirichlet compound multinomial (DCM), which
+has one more parameter, follows the data for average words. For rare words, it expects more repetitions than there are,
+but the shape of the curve is right.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Clusters of speeches
 ====================
 
-Five clusters of two centuries of speeches, found without years or presidents. Each is a period: the plot at the right
-has the words that distinguish the second largest from the others.
+Five clusters of two centuries of speeches, found without their years and presidents. Each cluster is a period. The plot
+at the right shows the words that distinguish the second largest cluster from the others.
 """
 
 import matplotlib.pyplot as plt
@@ -22,11 +22,11 @@ plot.cluster_words(model, 1, ax=right)
 years = corpus.metadata["year"]
 for cluster, size in enumerate(model.sizes_):
     given = sorted(years[model.labels_ == cluster])
-    print(f"cluster {cluster}: {size:3} speeches, {given[0]} to {given[-1]}, half of them {given[len(given) // 4]} to "
-          f"{given[3 * len(given) // 4]}")  # fmt: skip
+    middle = f"half of them {given[len(given) // 4]} to {given[3 * len(given) // 4]}"
+    print(f"cluster {cluster}: {size:3} speeches, {given[0]} to {given[-1]}, {middle}")
 
 # %%
-# Which of them are alike? The tree merges the two clusters whose words differ least, again and again.
+# Which clusters are alike? The tree repeatedly merges the two clusters whose words differ least.
 ax = plot.hierarchy(model, n=2)
 
 # %%

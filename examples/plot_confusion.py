@@ -2,8 +2,8 @@
 Who is taken for whom?
 ======================
 
-When was a speech given? Forty years make a class; the classifier is trained on three quarters of the speeches and
-tested on the rest. The confusion matrix shows the mistakes: they are neighbours in time.
+When was a speech given? Each class covers forty years. The classifier is trained on three quarters of the speeches and
+tested on the rest. The confusion matrix shows the mistakes, which confuse neighbouring periods.
 """
 
 from bursty import BayesClassifier, datasets, plot

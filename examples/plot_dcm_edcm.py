@@ -19,6 +19,7 @@ plot.probabilities(dcm, edcm, corpus, ax=left)
 plot.parameters(dcm, edcm, ax=right)
 
 # %%
-# Perplexities: the EDCM as published does not sum to one, the normalised one does.
+# The probabilities of the EDCM as published do not sum to one, so that its perplexity is too high. Those of the
+# normalised EDCM do.
 print(f"DCM {dcm.perplexity(corpus):.1f}, EDCM {edcm.perplexity(corpus):.1f}, ", end="")
 print(f"EDCM normalised {edcm.perplexity(corpus, normalized=True):.1f}")

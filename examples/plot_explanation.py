@@ -2,9 +2,9 @@
 Why this class?
 ===============
 
-The era of the last speech in the test set, guessed from its words, and the guess taken apart: what the first
-occurrence of each word says for the predicted class against the runner-up, and what its repetitions add. To a DCM the
-first occurrence counts most, since repetitions are bursts. The parts add up to the log odds.
+A classifier guesses the era of the last speech in the test set from its words. The plot splits the log odds of the
+predicted class against the runner-up into contributions of the words: what the first occurrence of a word says, and
+what its repetitions add. The contributions of all words and of the prior add up to the log odds.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +25,8 @@ rows = np.arange(len(explanation.words))[::-1]
 ax.barh(rows, explanation.first, color="#0072B2", label="first occurrence")
 start = np.where(np.sign(explanation.first) == np.sign(explanation.repeats), explanation.first, 0)
 ax.barh(rows, explanation.repeats, left=start, color="#E69F00", label="repetitions")
-ax.set_yticks(rows, [f"{word} ({count:g})" for word, count in zip(explanation.words, explanation.counts, strict=True)])
+pairs = zip(explanation.words, explanation.counts, strict=True)
+ax.set_yticks(rows, [f"{word} ({count:g})" for word, count in pairs])
 ax.axvline(0, color="#333333", linewidth=0.8)
 ax.set_xlabel(f"log odds for {explanation.label} against {explanation.against}")
 ax.set_title(f"{speech.ids[0]}", loc="left")

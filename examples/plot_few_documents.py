@@ -2,9 +2,9 @@
 Burstiness from few documents
 =============================
 
-Maximum likelihood takes the proportions of the words for known, and what is left looks less bursty than it is: with
-few documents *s* comes out too large, and often infinite. ``prior="auto"`` averages over the proportions. One mark
-per drawn corpus; the line is the truth.
+Maximum likelihood treats the estimated proportions of the words as known, so that the counts look less bursty than they
+are: with few documents, the estimate of *s* is too large and often infinite. ``prior="auto"`` averages over the
+proportions instead. Each mark is one generated corpus, and the line is the true *s*.
 """
 
 import matplotlib.pyplot as plt

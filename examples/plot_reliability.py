@@ -2,16 +2,17 @@
 Can the probabilities be trusted?
 =================================
 
-Naive Bayes is often right and always sure. In a reliability diagram documents are grouped by the probability of the
-predicted class; the share that is right should be the same number. Without calibration the multinomial gives nearly
-every document a probability near one. :class:`bursty.BayesClassifier` without parameters learns how sure to be.
+Naive Bayes is often right and always sure. In a reliability diagram, documents are grouped by the probability of the
+predicted class, which should equal the share of correct predictions in the group. Without calibration, the multinomial
+gives nearly every document a probability near one. By default, :class:`bursty.BayesClassifier` learns how sure to be.
 """
 
 import matplotlib.pyplot as plt
 
 from bursty import BayesClassifier, datasets, plot
 
-corpus, _ = datasets.make_bursty_mixture(1500, 300, 6, mean_length=30, s=15, concentration=3.0, random_state=4)
+shape = {"mean_length": 30, "s": 15, "concentration": 3.0}
+corpus, _ = datasets.make_bursty_mixture(1500, 300, 6, **shape, random_state=4)
 train, test = corpus.split(test_size=0.5, random_state=0)
 
 fig, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")

@@ -3,8 +3,8 @@ A report to send around
 =======================
 
 :func:`bursty.report.write` makes one HTML file of a fitted model: a map of the documents, the words of each cluster,
-the passages that say most about it, a table to search, every word in context. The file needs a browser and nothing
-else. This one is at the end of the page; use it.
+the passages that describe it best, a table to search, and every word in context. The file needs nothing but a browser.
+The report itself is at the end of this page: click on it.
 """
 
 from pathlib import Path

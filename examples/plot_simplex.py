@@ -2,9 +2,9 @@
 Bursts on the simplex
 =====================
 
-All documents of 30 words over a vocabulary of three, darker where they are more probable. Under a multinomial
-documents look like the average. Under a DCM with the same proportions they use few words often: the smaller the sum
-*s* of its parameters, the more probability moves to the edges and corners.
+Each triangle shows all documents of 30 words over a vocabulary of three, darker where they are more probable. Under a
+multinomial, documents look like the average. Under a DCM with the same proportions, they use few words often: the
+smaller the sum *s* of its parameters, the more probability moves to the edges and corners.
 """
 
 import matplotlib.pyplot as plt

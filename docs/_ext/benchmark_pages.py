@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 OURS, THEIRS = "#0072B2", "#777777"
@@ -117,4 +119,14 @@ def draw(case: dict, path: Path) -> None:
         ax.spines[["top", "right"]].set_visible(False)
         if column.get("log"):
             ax.set_xscale("log")
+            label_few(ax)
     figure.savefig(path, metadata={"Date": None})
+
+
+def label_few(ax: Axes) -> None:
+    """Numbers at powers of ten or, where the axis has less than two of them, also between these."""
+    low, high = ax.get_xlim()
+    few = high < 50 * low
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
