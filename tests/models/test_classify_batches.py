@@ -51,6 +51,21 @@ def test_partial_fit_continues_fit_and_takes_classes_that_come_later(classed):
 
 
 @pytest.mark.parametrize("family", FAMILY_NAMES)
+@pytest.mark.parametrize("options", [{}, {"complement": True}, {"prior": "auto"}])
+def test_urns_solved_together_are_those_solved_one_by_one(classed, family, options, monkeypatch):
+    if options.get("prior") and family == "multinomial":
+        options = {}  # it has no s
+    X, y = classed
+    together = BayesClassifier(family, **options).fit(X, y)
+    for module in ("heldout", "smoothing"):
+        monkeypatch.setattr(f"bursty.models.classify.{module}.CELLS", 1)
+    alone = BayesClassifier(family, **options).fit(X, y)
+    assert alone.smoothing_ == together.smoothing_
+    np.testing.assert_allclose(alone.parameters_.table, together.parameters_.table, rtol=1e-9)
+    np.testing.assert_allclose(alone.predict_proba(X), together.predict_proba(X), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("family", FAMILY_NAMES)
 def test_complement_statistics_are_those_of_the_other_classes(classed, family):
     from bursty.engines import Chunk
 
@@ -88,14 +103,14 @@ def test_kept_statistics_are_those_of_the_documents(classed, family):
     both = [a + b for a, b in zip(kept(whole[:40]), kept(whole[40:]), strict=True)]
     rest = np.setdiff1d(whole, some)
     for column in (0, 1):
-        held_out = Classes(both, column, kept(some))
-        assert_equal(full(both, column), direct(whole, column))
+        held_out = Classes(both, [column], kept(some))
+        assert_equal(full(both, [column]), direct(whole, column))
         assert_equal(held_out.everything(), direct(rest, column))
         for k in range(3):
             assert_equal(held_out[k], direct(rest[y[rest] == k], column))
     tables = [base.summarize(Chunk(X), Assignment(y.astype(np.int32), 3, weights[:, c].copy())) for c in (0, 1)]
     for mine, old in zip(both, of_tables(tables), strict=True):
-        assert_equal(full([old], 1), full([mine], 1))
+        assert_equal(full([old], [1]), full([mine], [1]))
     first = next(iter(vars(both[0]).values()))
     if family != "vonmisesfisher":
         assert isinstance(first, SparseSums)

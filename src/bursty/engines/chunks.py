@@ -194,8 +194,7 @@ class Chunk:
         """The same documents without the first occurrence of each word."""
         cells = np.flatnonzero(self.values > 1)
         starts = np.searchsorted(cells, self.indptr).astype(np.int32)
-        shape = self.n_documents, self.n_words
-        return Chunk(sp.csr_array((self.values[cells] - 1, self.indices[cells], starts), shape=shape))
+        return Chunk.from_parts(starts, self.indices[cells], self.values[cells] - 1, n_words=self.n_words)
 
     @cached_property
     def norms(self) -> Array:

@@ -27,7 +27,15 @@ from bursty.models.classify.labels import Targets
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.scoring import Model
 from bursty.models.classify.settings import Settings
-from bursty.models.classify.smoothing import Constant, Shrinkage, ShrinkageParts, Smoothing, fit_groups, group_totals
+from bursty.models.classify.smoothing import (
+    CELLS,
+    Constant,
+    Shrinkage,
+    ShrinkageParts,
+    Smoothing,
+    fit_groups,
+    group_totals,
+)
 from bursty.models.classify.sums import Classes, summarize, word_table
 from bursty.storage.schema import Mismatch, floats, integers, part, storable
 from bursty.typing import Array
@@ -177,9 +185,10 @@ def parameters(
 ) -> Parameters:
     """The parameters of the groups, from the statistics of all documents."""
     column = settings.powers.index(smoothing.power)
-    classes = Classes(stats, column)
+    classes = Classes(stats, (column,))
     if isinstance(smoothing, Shrinkage):
-        return ShrinkageParts.learn(settings.family, layout, classes, documents[column]).parameters(smoothing)
+        (urns,) = ShrinkageParts.learn(settings.family, layout, classes, documents[column : column + 1])
+        return urns.parameters(smoothing)
     return fit_groups(settings.family, layout, classes, smoothing.epsilon)
 
 
@@ -197,12 +206,13 @@ class _Fold:
         """Log-probabilities of the held-out documents in each group."""
         assert isinstance(smoothing, Constant)
         problem = self.problem
-        params = fit_groups(problem.family, problem.layout, self._classes(smoothing.power), smoothing.epsilon)
+        params = fit_groups(problem.family, problem.layout, self._classes([smoothing.power]), smoothing.epsilon)
         return Model(problem.settings, params).log_prob(self.counts, np.ones(len(problem.idf), dtype=bool))
 
-    def _classes(self, power: float) -> Classes:
-        """Statistics of all documents that are not held out."""
-        return Classes(self.problem.stats, self.problem.settings.powers.index(power), self.held_out)
+    def _classes(self, powers: Sequence[float]) -> Classes:
+        """Statistics of all documents that are not held out, one column per power."""
+        columns = [self.problem.settings.powers.index(power) for power in powers]
+        return Classes(self.problem.stats, columns, self.held_out)
 
 
 class _PulledFold(_Fold):
@@ -210,19 +220,22 @@ class _PulledFold(_Fold):
 
     def __init__(self, problem: SearchSetup, sample: Sample, rows: Array) -> None:
         super().__init__(problem, sample, rows)
-        powers = problem.settings.powers
-        known = word_table(problem.layout.everything(self._classes(powers[0])))[:, 0] > 0
+        powers, layout, family = problem.settings.powers, problem.layout, problem.family
+        first = self._classes(powers[:1])
+        known = word_table(layout.everything(first))[:, 0] > 0
         parts = list(compact_chunks(self.counts, known))
         words = np.unique(np.concatenate([here for here, _ in parts]))
         self.idf = problem.idf[words]
         self.parts = [(np.searchsorted(words, here), chunk) for here, chunk in parts]
         del self.counts
-        family = problem.family
-        totals = None if family.prior is None else group_totals(family, problem.layout, self._classes(powers[0]))
-        self.urns = {
-            power: ShrinkageParts.learn(family, problem.layout, self._classes(power), documents, words, totals)
-            for power, documents in zip(powers, self.documents, strict=True)
-        }
+        totals = None if family.prior is None else group_totals(family, layout, first)
+        together = len(powers) * len(known) <= CELLS
+        learned: list[ShrinkageParts] = []
+        for some in [powers] if together else [(power,) for power in powers]:
+            classes = self._classes(some)
+            documents = self.documents[list(classes.columns)]
+            learned += ShrinkageParts.learn(family, layout, classes, documents, words, totals)
+        self.urns = dict(zip(powers, learned, strict=True))
         del self.held_out
 
     def log_prob(self, smoothing: Smoothing) -> Array:

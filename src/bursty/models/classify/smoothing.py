@@ -19,16 +19,18 @@ keeps long documents from dominating their class.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from bursty.families.base import Family, Parameters
+from bursty.families.base import Family, Parameters, Statistics
 from bursty.kernels import gather, threads
 from bursty.models.classify.layout import Layout
-from bursty.models.classify.sums import Classes
+from bursty.models.classify.sums import Classes, side_by_side, word_table
 from bursty.storage.schema import maybe, number, storable
 from bursty.typing import Array
 
@@ -37,6 +39,8 @@ BURSTS = (1.0, 10.0, 100.0, 1e6)
 POWERS = (0.0, 0.5)
 TRUSTS = (0.0, 0.5, 1.0)
 EPSILONS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
+#: Size of a table of urns that are solved together.
+CELLS = 100_000
 
 
 @storable("Constant", epsilon=number(low=0), power=number())
@@ -92,41 +96,51 @@ class ShrinkageParts:
         documents: Array,
         words: Array | None = None,
         totals: Array | None = None,
-    ) -> ShrinkageParts:
+    ) -> list[ShrinkageParts]:
         """Maximum likelihood of the groups and of the corpus, except for s if the family has a prior.
+
+        One result per discount (column of the statistics).
 
         Parameters
         ----------
         classes : statistics of the classes
-        documents : weight of the documents of each class
+        documents : weight of the documents of each class, one row per discount
         words : array, optional
             Keep only these words, without zeros.
         totals : array, optional
             s of the groups, if it is known (`group_totals`).
         """
-        plain = family.with_prior(None)
-        corpus, _ = _shares(plain.update(layout.everything(classes)))
-        n_groups = layout.n_groups(len(classes))
-        sums, sizes = np.empty(n_groups), layout.group_sizes(documents)
-        table = np.empty((len(corpus) if words is None else 0, n_groups))
-        columns = []
-        for g, stats in enumerate(layout.groups(classes)):
-            shares, sums[g] = _shares(plain.update(stats))
-            if words is None:
-                table[:, g] = shares[:, 0]
-            else:
-                columns.append(sp.csc_array(shares[words]))
+        n_groups, n_discounts = layout.n_groups(len(classes)), len(classes.columns)
+        sums, start = np.empty((n_discounts, 1 + n_groups)), 0
+        corpus = np.empty((classes.n_words if words is None else len(words), n_discounts))
+        full = [np.empty((len(corpus) if words is None else 0, n_groups)) for _ in range(n_discounts)]
+        sparse: list[list[sp.csc_array]] = [[] for _ in range(n_discounts)]
+        for urns in _solve(family.with_prior(None), _corpus_and_groups(layout, classes)):
+            found = urns.sum(axis=0)
+            urns /= np.where(found > 0, found, 1.0)
+            rows = urns if words is None else urns[words]
+            if start == 0:
+                corpus[:], rows = rows[:, :n_discounts], rows[:, n_discounts:]
+            stop = start + len(found) // n_discounts
+            sums[:, start:stop] = found.reshape(-1, n_discounts).T
+            for i in range(n_discounts):
+                if words is None:
+                    full[i][:, max(0, start - 1) : stop - 1] = rows[:, i::n_discounts]
+                else:
+                    sparse[i].append(sp.csc_array(rows[:, i::n_discounts]))
+            start = stop
+        sums = sums[:, 1:]
         if family.prior is not None:
-            sums = group_totals(family, layout, classes) if totals is None else totals
-        known = (sums > 0) & (sizes > 0)
-        pulls = np.full(n_groups, 1e3)
-        pulls[known] = np.minimum(np.sqrt(geometric_mean(sizes[known]) / sizes[known]), 1e3)
-        scale = geometric_mean(sums[known])
-        if words is None:
-            return cls(family, table, corpus, scale, pulls)
-        side_by_side = sp.hstack(columns, format="csc")
-        del columns
-        return cls(family, side_by_side.tocsr(), corpus[words], scale, pulls)
+            sums[:] = group_totals(family, layout, classes) if totals is None else totals
+        result = []
+        for i, weights in enumerate(documents):
+            sizes = layout.group_sizes(weights)
+            known = (sums[i] > 0) & (sizes > 0)
+            pulls = np.full(n_groups, 1e3)
+            pulls[known] = np.minimum(np.sqrt(geometric_mean(sizes[known]) / sizes[known]), 1e3)
+            groups = full[i] if words is None else sp.hstack(sparse[i], format="csc").tocsr()
+            result.append(cls(family, groups, corpus[:, i : i + 1], geometric_mean(sums[i][known]), pulls))
+        return result
 
     def mix(self, smoothing: Shrinkage, words: Any) -> Array:
         """alpha' of these words for these amounts."""
@@ -153,7 +167,7 @@ class ShrinkageParts:
 
 def group_totals(family: Family[Any, Any], layout: Layout, classes: Classes) -> Array:
     """s of each group under the prior, from statistics in which long documents are not discounted."""
-    return np.array([family.totals(stats)[0] for stats in layout.groups(replace(classes, column=0))])
+    return np.array([family.totals(stats)[0] for stats in layout.groups(replace(classes, columns=(0,)))])
 
 
 def fit_groups(family: Family[Any, Any], layout: Layout, classes: Classes, smoothing: float = 0.0) -> Parameters:
@@ -169,10 +183,20 @@ def fit_groups(family: Family[Any, Any], layout: Layout, classes: Classes, smoot
     return type(params)(**tables)
 
 
-def _shares(urn: Parameters) -> tuple[Array, float]:
-    """Word probabilities of one group (zeros if it is empty), and the sum of its parameters."""
-    total = float(urn.table.sum())
-    return urn.table / (total or 1.0), total
+def _corpus_and_groups(layout: Layout, classes: Classes) -> Iterator[Statistics]:
+    """Statistics of all documents, then of each group; none is kept."""
+    yield layout.everything(classes)
+    yield from layout.groups(classes)
+
+
+def _solve(family: Family[Any, Any], groups: Iterator[Statistics]) -> Iterator[Array]:
+    """Parameters of the groups, a column for each column of their statistics.
+
+    As many groups at a time as fit into `CELLS`: urns that are solved together cost little more than one.
+    """
+    while (first := next(groups, None)) is not None:
+        rest = islice(groups, max(0, CELLS // word_table(first).size - 1))
+        yield family.update(side_by_side([first, *rest])).table
 
 
 def geometric_mean(values: Array) -> float:

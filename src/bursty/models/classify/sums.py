@@ -141,48 +141,83 @@ def _beside(sums: Sequence[Any], k: int) -> Any:
 
 @dataclass(frozen=True)
 class Classes:
-    """Full statistics of the classes for one discount, without held-out documents, computed on demand."""
+    """Full statistics of the classes, without held-out documents, computed on demand.
+
+    They have one column for each of the discounts whose numbers are in ``columns``.
+    """
 
     kept: Sequence[Statistics]
-    column: int = 0
+    columns: Sequence[int] = (0,)
     held_out: Sequence[Statistics] | None = None
 
     def __len__(self) -> int:
         return len(self.kept)
 
+    @property
+    def n_words(self) -> int:
+        """Number of words."""
+        return int(word_table(self.kept[0]).n_items)
+
     def __getitem__(self, k: int) -> Statistics:
-        stats = full(self.kept[k : k + 1], self.column)
-        return stats if self.held_out is None else without(stats, full(self.held_out[k : k + 1], self.column))
+        stats = full(self.kept[k : k + 1], self.columns)
+        return stats if self.held_out is None else without(stats, full(self.held_out[k : k + 1], self.columns))
 
     def __iter__(self) -> Iterator[Statistics]:
         return (self[k] for k in range(len(self)))
 
     def everything(self) -> Statistics:
         """The sum over the classes."""
-        stats = full(self.kept, self.column)
-        return stats if self.held_out is None else without(stats, full(self.held_out, self.column))
+        stats = full(self.kept, self.columns)
+        return stats if self.held_out is None else without(stats, full(self.held_out, self.columns))
 
 
-def full(parts: Sequence[S], column: int) -> S:
-    """The sum of some statistics in full: one row per word, one column."""
+def full(parts: Sequence[S], columns: Sequence[int]) -> S:
+    """The sum of some statistics in full: one row per word, some of the columns."""
     names = [field.name for field in fields(parts[0])]
-    return type(parts[0])(*(_full([getattr(part, name) for part in parts], column) for name in names))
+    return type(parts[0])(*(_full([getattr(part, name) for part in parts], columns) for name in names))
 
 
-def _full(parts: Sequence[Any], column: int) -> Any:
+def _full(parts: Sequence[Any], columns: Sequence[int]) -> Any:
     if not isinstance(parts[0], SparseSums):
-        return np.sum([part[column : column + 1] for part in parts], axis=0)
+        return np.sum([part[list(columns)] for part in parts], axis=0)
     if parts[0].values is None:
-        table = np.zeros((parts[0].n_items, 1))
+        table = np.zeros((parts[0].n_items, len(columns)))
         for part in parts:
-            table[part.items, 0] += part.columns[column]
+            for i, column in enumerate(columns):
+                table[part.items, i] += part.columns[column]
         return table
     keys = parts[0].keys if len(parts) == 1 else _union([part.keys for part in parts])
-    weights = np.zeros((len(keys), 1))
+    weights = np.zeros((len(keys), len(columns)))
     for part in parts:
-        weights[np.searchsorted(keys, part.keys), 0] += part.columns[column]
-    items, values = (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
-    return Levels(items, values, weights, parts[0].n_items)
+        rows = slice(None) if len(parts) == 1 else np.searchsorted(keys, part.keys)
+        for i, column in enumerate(columns):
+            weights[rows, i] += part.columns[column]
+    return _levels(keys, weights, parts[0].n_items)
+
+
+def side_by_side(parts: Sequence[S]) -> S:
+    """Full statistics with the columns of all parts, one part after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    names = [field.name for field in fields(parts[0])]
+    return type(parts[0])(*(_side_by_side([getattr(part, name) for part in parts]) for name in names))
+
+
+def _side_by_side(parts: Sequence[Any]) -> Any:
+    if not isinstance(parts[0], Levels):
+        return np.concatenate(parts, axis=-1)
+    keys = _union([part.keys for part in parts])
+    weights = np.zeros((len(keys), sum(part.weights.shape[1] for part in parts)))
+    start = 0
+    for part in parts:
+        stop = start + part.weights.shape[1]
+        weights[np.searchsorted(keys, part.keys), start:stop] = part.weights
+        start = stop
+    return _levels(keys, weights, parts[0].n_items)
+
+
+def _levels(keys: Array, weights: Array, n_items: int) -> Levels:
+    return Levels((keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32), weights, n_items)
 
 
 def _union(parts: Sequence[Array]) -> Array:
@@ -191,7 +226,7 @@ def _union(parts: Sequence[Array]) -> Array:
     return keys[np.diff(keys, prepend=-1) != 0]
 
 
-def word_table(stats: Statistics) -> Array:
+def word_table(stats: Statistics) -> Any:
     """The field of statistics that every family has: one row per word."""
     return getattr(stats, fields(stats)[0].name)
 
