@@ -86,17 +86,41 @@ def test_annealing_that_loses_components_starts_again_lower(table):
         model = Mixture(3, family="dcm", **options).fit(counts)
     assert metrics.normalized_mutual_information(truth, model.labels_) > 0.9
     assert np.all(model.sizes_ > 0)
-    lost = Mixture(3, family="dcm", restart=False, **options).fit(counts)
+    with pytest.warns(ConvergenceWarning, match=r"[12] of 3 clusters have no documents.*try restart=True, fewer"):
+        lost = Mixture(3, family="dcm", restart=False, **options).fit(counts)
     assert np.count_nonzero(lost.sizes_) < 3
     assert model.lower_bound_ > lost.lower_bound_
 
 
 def test_lost_components_are_told():
     same = np.tile([4, 1, 3], (9, 1))
-    with pytest.warns(ConvergenceWarning, match="2 of 3 clusters have no documents"):
+    with pytest.warns(ConvergenceWarning, match="2 of 3 clusters have no documents.*try fewer"):
+        Mixture(3, restart=False, random_state=0).fit(same)  # one temperature: nothing to restart at
+    with pytest.warns(ConvergenceWarning, match="2 of 3 clusters have no documents.*try fewer"):
         model = Mixture(3, random_state=0).fit(same)
     np.testing.assert_array_equal(np.isnan(model.confidence_), model.sizes_ == 0)  # of nobody nothing is said
     assert np.nanmax(model.confidence_) <= 1.0
+
+
+def test_embeddings_in_fewer_groups_than_clusters_settle():
+    """The likelihood goes on rising for hundreds of steps in which hardly any vector moves."""
+    rng = np.random.default_rng(0)
+    centres = np.linalg.qr(rng.standard_normal((48, 2)))[0].T
+    truth = rng.integers(2, size=3000)
+    vectors = (centres[truth] + rng.standard_normal((3000, 48)) / np.sqrt(48)).astype(np.float32)
+    options = {"family": "vonmisesfisher", "random_state": 0, "n_jobs": 1, "max_iter": 200}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = Mixture(10, **options).fit(vectors)
+    assert model.converged_
+    assert model.trace_["moved"][-1] <= 0.002
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        longer = Mixture(10, stopping="likelihood", **options).fit(vectors)
+    assert longer.lower_bound_ - model.lower_bound_ < 0.05
+    # No cluster mixes the groups.
+    table = np.zeros((2, 10))
+    np.add.at(table, (truth, model.labels_), 1)
+    assert table.max(axis=0).sum() > 0.97 * len(truth)
 
 
 def test_coefficient(corpus):
@@ -105,6 +129,11 @@ def test_coefficient(corpus):
     model = Mixture(2, random_state=0).fit(corpus)
     difference = model.score_samples(corpus, coefficient=True) - model.score_samples(corpus)
     np.testing.assert_allclose(difference, log_coefficient(Chunk(corpus.counts)))
+    densities = Mixture(2, family="vonmisesfisher", random_state=0).fit(corpus), families.Dirichlet().fit(corpus)
+    with pytest.raises(ValueError, match="von Mises-Fisher is a density: use coefficient=False"):
+        densities[0].score_samples(corpus, coefficient=True)
+    with pytest.raises(ValueError, match="Dirichlet is a density"):
+        densities[1].log_prob(corpus, coefficient=True)
 
 
 def test_settings_of_a_paper(corpus):

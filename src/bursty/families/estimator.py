@@ -84,7 +84,8 @@ class FamilyEstimator(CountEstimator):
         X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
         coefficient : bool, default False
             If False, the probability of one sequence of words; if True, that of the counts, which is larger by the
-            multinomial coefficient ``n! / prod_w x_w!``, the number of sequences with these counts.
+            multinomial coefficient ``n! / prod_w x_w!``, the number of sequences with these counts. Densities, which
+            are not of counts, have none.
 
         Returns
         -------
@@ -124,6 +125,8 @@ class FamilyEstimator(CountEstimator):
         return {name: value if np.ndim(value) else float(value) for name, value in values.items()}
 
     def _log_prob(self, X: Any, log_prob: Callable[[Chunk, Any], Array], coefficient: bool = False) -> Array:
+        if coefficient:
+            check_coefficient(self._family)
         documents = self._place(X)
         result = documents.collect(_first_component, log_prob=log_prob, params=self._parameters)
         return result + documents.collect(log_coefficient) if coefficient else result
@@ -223,6 +226,14 @@ def check_perplexity(family: Family[Any, Any], what: str) -> None:
         raise ValueError(
             f"{what} has no perplexity: {family.title} is a density, not a probability of words; compare log_prob "
             f"between {family.title} models, or perplexity between other families"
+        )
+
+
+def check_coefficient(family: Family[Any, Any]) -> None:
+    """Raise if the family is not a probability of counts, of which there are several sequences."""
+    if not family.has_perplexity:
+        raise ValueError(
+            f"coefficient=True is for probabilities of counts; {family.title} is a density: use coefficient=False"
         )
 
 

@@ -107,11 +107,11 @@ class Mixture(MixturePrediction, ClusterReading):
     stopping : {"auto", "moved", "likelihood", "relative"}, default "auto"
         When a phase ends. "moved": responsibilities change by at most ``tol`` per document (0.002). "likelihood": that,
         and the log-likelihood changes by at most ``tol`` nats per document (1e-6). "relative": relative tolerance on
-        the log-likelihood (1e-5; 1e-6 with ``init="perturb"``). "auto" is "moved" with tempering and "likelihood"
-        without.
+        the log-likelihood (1e-5; 1e-6 with ``init="perturb"``). "auto" is "moved" with tempering and for von
+        Mises-Fisher components, else "likelihood".
     restart : bool, default True
         An annealed run that ends with empty clusters is restarted at the next lower temperature; the result with the
-        largest likelihood is kept.
+        largest likelihood is kept. Clusters that are still empty are reported by a warning, with or without restarts.
     smoothing : float, default 0.01
         Words that the corpus never had get this times the smallest parameter; without a prior each component also takes
         in this share of its weight from the whole corpus. So documents not seen in fitting have a finite likelihood.
@@ -462,10 +462,11 @@ class Mixture(MixturePrediction, ClusterReading):
 
     def _warn_of_lost(self, documents: Documents) -> None:
         n_lost = int(np.count_nonzero(self.sizes_ == 0))
-        if n_lost and self.restart:
+        if n_lost:
+            again = "" if self.restart or np.size(self.temperatures) == 1 else "restart=True, "
             warnings.warn(
                 f"{n_lost} of {len(self.weights_)} clusters have no documents: the data show fewer, or EM lost them; "
-                "try fewer n_components, lower temperatures or more starts (n_init)",
+                f"try {again}fewer n_components, lower temperatures or more starts (n_init)",
                 ConvergenceWarning,
                 stacklevel=3,
             )

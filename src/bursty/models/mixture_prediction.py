@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bursty.engines import Documents
 from bursty.estimator import check_lengths, generator
 from bursty.families.base import Family, log_coefficient
-from bursty.families.estimator import check_perplexity, get_family
+from bursty.families.estimator import check_coefficient, check_perplexity, get_family
 from bursty.inference.posteriors import State, certainties
 from bursty.typing import Array
 
@@ -50,9 +50,11 @@ class MixturePrediction:
             Divide each component's probabilities by their exact sum (EDCM only; the others sum to one).
         coefficient : bool, default False
             If False, the probability of one sequence of words; if True, that of the counts, which is larger by the
-            multinomial coefficient.
+            multinomial coefficient. Densities have none.
         """
         documents, family = self._place(X), self._family
+        if coefficient:
+            check_coefficient(family)
         if normalized:
             if family.is_normalised:
                 raise ValueError(f"normalized=True is for EDCM components; {family.title} is already normalised")

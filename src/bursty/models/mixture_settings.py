@@ -82,7 +82,7 @@ def schedule(mixture: Any, tempered: bool) -> Schedule:
 def _rule(mixture: Any, tempered: bool) -> Rule:
     name = mixture.stopping
     if name == "auto":
-        name = "moved" if tempered else "likelihood"
+        name = "moved" if tempered or _models_directions(mixture.family) else "likelihood"
     tol = TOLERANCES[name] if mixture.tol is None else mixture.tol
     if mixture.tol is None and name == "relative" and isinstance(mixture.init, str) and mixture.init == "perturb":
         tol = 1e-6  # the first steps away from the one-component fit are small
@@ -90,6 +90,15 @@ def _rule(mixture: Any, tempered: bool) -> Rule:
         raise ValueError(f"tol must be a non-negative number or None, not {tol!r}")
     rules: dict[str, Any] = {"moved": Moved, "likelihood": ChangePerDocument, "relative": RelativeChange}
     return rules[name](float(tol))
+
+
+def _models_directions(family: Any) -> bool:
+    """Whether components are densities of real vectors.
+
+    Where there are fewer groups than components, the likelihood of thousands of vectors creeps up for thousands of
+    steps in which hardly any vector moves.
+    """
+    return not is_auto(family) and get_family(family).signed
 
 
 def is_auto(value: Any) -> bool:
