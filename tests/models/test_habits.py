@@ -125,5 +125,5 @@ def test_weights_of_a_sampler_are_copies():
     assert model.similarity_.shape == (60, 60)
     assert model.fitted_on(CORPUS)
     np.testing.assert_allclose(model.feature_count_.sum(axis=0), CORPUS.counts.T @ weights)
-    with pytest.raises(ValueError, match="whole numbers, since its sampler moves whole documents"):
+    with pytest.raises(ValueError, match="must be integers, since its sampler moves whole documents"):
         bursty.DPMFS(**options).fit(CORPUS, sample_weight=np.full(60, 0.5))

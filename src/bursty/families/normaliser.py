@@ -34,7 +34,7 @@ from bursty.typing import Array
 
 
 def log_normaliser(beta: Array, lengths: Array) -> Array:
-    """log Z_n(beta) for each of the lengths, which are whole, increasing and not negative."""
+    """log Z_n(beta) for each of the lengths, which are non-negative integers in increasing order."""
     beta = beta[beta > 0]
     result = np.zeros(len(lengths))
     longer = np.flatnonzero(lengths > 1)

@@ -1,4 +1,4 @@
-"""Predictive checks: does a fitted model make data like those it was fitted to?
+"""Predictive checks: does a fitted model generate data like those it was fitted to?
 
 Documents of the same lengths are drawn from the model, and statistics of them are compared with those of the data.
 """
@@ -46,7 +46,8 @@ class PredictiveCheck:
     observed : dict of str to float
     drawn : dict of str to ndarray of shape (n_draws,)
     p_values : dict of str to float
-        Two-sided: twice the share of draws beyond the observed value. Small: the model does not make such data.
+        Two-sided: twice the share of draws beyond the observed value. If it is small, the model does not generate such
+        data.
 
     See Also
     --------
@@ -86,12 +87,13 @@ def predictive_check(
     statistics : mapping of str to function of a sparse table, optional
         What to compare. By default `STATISTICS`.
     n_draws : int, default 99
+        Number of collections to draw.
     random_state : int, Generator or RandomState, optional
 
     See Also
     --------
     PredictiveCheck : The result.
-    bursty.plot.predictive_check : The plot of it.
+    bursty.plot.predictive_check : Plot the result.
 
     Examples
     --------

@@ -161,7 +161,7 @@ class PairUrns:
 class ListedUrns(PairUrns):
     """The same with solutions as lists: one number per pair, then for each component the sum over all other words.
 
-    Where only s is asked for, or until the end, no table of words x components is filled.
+    A table of words x components is filled at the end only, or never if s is all that is needed.
     """
 
     def sums(self, alpha: Array) -> Array:

@@ -1,8 +1,7 @@
 """Metrics: of clusterings, of classifiers, of models, and of the data itself.
 
 One file per kind of measure: `clustering`, `classification`, `likelihood`, `completion`, `bursts`, `topics` and
-`partitions`.
-Imports only `bursty.validation` from the package, so that every other layer may use it.
+`partitions`. Imports only `bursty.validation` from the package, so that every other layer may use it.
 """
 
 from __future__ import annotations

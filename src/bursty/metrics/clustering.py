@@ -116,6 +116,11 @@ def normalized_mutual_information(labels_true: Any, labels_pred: Any, *, method:
 def match_clusters(labels_true: Any, labels_pred: Any) -> dict[Any, Any]:
     """One-to-one matching of clusters to labels that maximises the number of documents that agree.
 
+    Parameters
+    ----------
+    labels_true, labels_pred : array-like of shape (n_documents,)
+        One label per document.
+
     Returns
     -------
     dict

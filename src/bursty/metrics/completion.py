@@ -30,8 +30,8 @@ def document_completion(
     Returns
     -------
     float, or pair of floats
-        ``exp(-sum_d log p(held_d | observed_d) / n_held)``, and its standard error where it is asked for: documents are
-        the sampling units, so it says how much the value would vary between test sets of the same size.
+        ``exp(-sum_d log p(held_d | observed_d) / n_held)``, and, with ``return_error``, its standard error. Documents
+        are the sampling units, so that it estimates how much the value varies between test sets of the same size.
 
     See Also
     --------

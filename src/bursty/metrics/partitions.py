@@ -58,6 +58,16 @@ def posterior_similarity(samples: Any) -> Array:
 def variation_of_information(labels_a: Any, labels_b: Any) -> float:
     r"""Variation of information between two partitions, in nats (Meila 2007).
 
+    Parameters
+    ----------
+    labels_a, labels_b : array-like of shape (n_documents,)
+        One label per document.
+
+    Returns
+    -------
+    float
+        0 if the partitions are the same.
+
     See Also
     --------
     best_partition, normalized_mutual_information

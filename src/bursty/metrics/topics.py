@@ -144,7 +144,7 @@ def coherence(topics: Any, X: Any, *, measure: str = "npmi", n_words: int = 10) 
 
 
 def diversity(topics: Any, *, n_words: int = 10) -> float:
-    r"""Share of distinct words among the top words of all topics: 1 where no two topics have one in common.
+    r"""Share of distinct words among the top words of all topics: 1 if no two topics share one.
 
     Parameters
     ----------

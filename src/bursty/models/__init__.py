@@ -1,4 +1,4 @@
-"""The scikit-learn faces: models made of families.
+"""Scikit-learn estimators built from families.
 
-One file a model; imports inference, families, engines and what lies below.
+One file per model; imports inference, families, engines and the layers below them.
 """

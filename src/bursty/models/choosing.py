@@ -22,15 +22,15 @@ def select_components(
     ks : sequence of int, optional
         The numbers to compare; by default a growing sequence from 1 to 30.
     criterion : {"auto", "heldout", "laplace", "aic", "bic", "icl"}, default "auto"
-        "heldout": log-likelihood of documents left out. The choice is the elbow of the curve; ``choices`` has the
+        "heldout": log-likelihood of held-out documents. The choice is the elbow of the curve; ``choices`` has the
         one-standard-error and the stability choice beside it. "laplace": evidence of a DCM mixture with a gamma prior
         on alpha (0.1, 0.1), which also gives "aic", "bic" and "icl". "auto" is "laplace" for tables with few columns,
         many of them filled, and "heldout" for text: with thousands of words the information criteria count every word
-        of every component as a parameter and ask for very few clusters.
+        of every component as a parameter and favour very few clusters.
     cv : int, optional
         Number of folds for "heldout"; 5 by default.
     **parameters
-        Of `Mixture`.
+        Parameters of `Mixture`.
 
     Returns
     -------

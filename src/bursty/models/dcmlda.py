@@ -33,8 +33,8 @@ class DCMLDA(TopicModel):
     r"""Topics of documents whose words come in bursts.
 
     As in LDA, every document is a mixture of topics. But each document draws its own word probabilities for each topic,
-    around those the topic has in the corpus: if a sports document says "rugby" once it will say it again, rather than
-    "hockey".
+    around those the topic has in the corpus: a sports document that mentions "rugby" once is likely to mention it
+    again, rather than "hockey".
 
     Parameters
     ----------

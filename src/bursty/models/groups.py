@@ -1,4 +1,4 @@
-"""What clusters and topics have in common: names, merges, and a tree of them."""
+"""What clusters and topics share: names, merging, and a tree of them."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class GroupReading:
         return self
 
     def merge(self, groups: Any, X: Any = None) -> Self:
-        """Merge clusters or topics. The model remains complete: it predicts, scores, continues to learn, is saved.
+        """Merge clusters or topics; the model can still predict, score, continue to learn and be saved.
 
         Parameters
         ----------
@@ -116,9 +116,8 @@ class GroupReading:
             Numbers of the groups to merge, counted from 0: one list, several, or lists with a name each. Groups that
             are not mentioned stay as they are. ``hierarchy().groups(n)`` has the lists that leave n groups.
         X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words), optional
-            The documents of the fit, to say anew what clusters they belong to and how likely they are. Without them,
-            ``labels_`` are merged as they are, and what else clusterings say of the documents of the fit is that of
-            before.
+            The documents of the fit, to label and score again. Without them, ``labels_``, ``sizes_`` and
+            ``confidence_`` follow from those of the merged clusters, and the runners-up are no longer known.
 
         Returns
         -------

@@ -1,17 +1,17 @@
 """A tree of clusters or topics, to be read at several depths.
 
-The groups k, with weights w_k and word probabilities p_k, tell about words as much as
+The groups k, with weights w_k and word probabilities p_k, carry the information
 
     I = sum_k w_k KL(p_k | q),    q = sum_k w_k p_k,
 
-the mutual information of group and word. Two groups that are merged have the weighted mean of their words; what is lost
-by it,
+about words: the mutual information of group and word. A merged group has the weighted mean of the probabilities of the
+two; the loss,
 
     (w_i + w_j) H(p_ij) - w_i H(p_i) - w_j H(p_j),
 
 is their Jensen-Shannon divergence times their weight, and is also the log-likelihood per token that one multinomial
-loses against two. The tree merges the pair that loses least, again and again (Slonim and Tishby 2000). Vectors with
-negative entries, such as embeddings, have squared distances instead of divergences (Ward's method).
+loses against two. The tree repeatedly merges the pair that loses least (Slonim and Tishby 2000). Vectors with negative
+entries, such as embeddings, have squared distances instead of divergences (Ward's method).
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Hierarchy:
     Attributes
     ----------
     linkage : ndarray of shape (n_groups - 1, 4)
-        As of `scipy.cluster.hierarchy.linkage`: two nodes, the height, and the number of groups below. The height is
-        the share of the information about words that is lost when all merges up to this one are made, from 0 to 1.
+        As returned by `scipy.cluster.hierarchy.linkage`: two nodes, the height, and the number of groups below. The
+        height is the share of the information about words that all merges up to this one lose, from 0 to 1.
     shares : ndarray of shape (2 * n_groups - 1,)
         Weight of each node.
     words : list of lists of str

@@ -1,6 +1,6 @@
 """LDA, by an exact sampler that runs on any number of threads, with hyperparameters fixed or learned.
 
-The model is told in `bursty.samplers.lda`, its fitting in `bursty.inference.topics.lda`.
+`bursty.samplers.lda` describes the model, and `bursty.inference.topics.lda` how it is fitted.
 """
 
 from __future__ import annotations

@@ -113,8 +113,8 @@ class Mixture(MixturePrediction, ClusterReading):
         An annealed run that ends with empty clusters is restarted at the next lower temperature; the result with the
         largest likelihood is kept. Clusters that are still empty are reported by a warning, with or without restarts.
     smoothing : float, default 0.01
-        Words that the corpus never had get this times the smallest parameter; without a prior each component also takes
-        in this share of its weight from the whole corpus. So documents not seen in fitting have a finite likelihood.
+        Words that do not occur in the corpus get this multiple of the smallest parameter; without a prior, each
+        component is also mixed with this share of the whole corpus. New documents then have a finite likelihood.
     warm_start : bool, default False
         Start from the result of the last fit.
     random_state : int, Generator or RandomState, optional
@@ -122,7 +122,7 @@ class Mixture(MixturePrediction, ClusterReading):
     checkpoint : str, path or Checkpoint, optional
         File to which the state of the fit is written regularly. A fit of the same documents with the same parameters
         resumes from it, to the same bits; it is removed at the end of the fit.
-    engine : {"local", "dask"}, Dask client or Engine
+    engine : {"local", "dask", "cuda"}, Dask client or Engine
         Execution engine.
     n_jobs : int, optional
         Number of threads; None means all cores.
@@ -150,7 +150,7 @@ class Mixture(MixturePrediction, ClusterReading):
     converged_ : bool
         Whether the stopping rule ended every phase, not ``max_iter``.
     trace_ : dict of arrays
-        phase, temperature, iteration, log_likelihood (tempered, where the fit is), moved (mean change of
+        phase, temperature, iteration, log_likelihood (tempered if the fit is), moved (mean change of
         responsibility) and weights of each iteration of the run that was kept.
     classes_ : ndarray
         The labels that were given, in semi-supervised fits: component i stands for ``classes_[i]``.
@@ -159,13 +159,13 @@ class Mixture(MixturePrediction, ClusterReading):
 
     See Also
     --------
-    select_components : The number of clusters.
+    select_components : Choose the number of clusters.
     DPMFS : Clusters whose number is part of the model.
     bursty.report.write : A page about the clusters.
 
     Notes
     -----
-    Plain EM maximises the first; the second is the E step:
+    Plain EM maximises the log-likelihood on the left; its E step computes the responsibilities on the right:
 
     .. math::
 
@@ -258,7 +258,7 @@ class Mixture(MixturePrediction, ClusterReading):
         y : array of shape (n_documents,), optional
             Labels of some documents, -1 for the others (semi-supervised EM: labelled documents stay in the component
             of their label, and EM starts from them unless ``init`` is an array). A y without any -1 is ignored, as
-            clustering does.
+            in other clusterers.
         sample_weight : array-like of shape (n_documents,), optional
             Weights of the documents; a document of weight 0 still gets a label.
         """

@@ -29,7 +29,7 @@ class MixturePrediction:
 
     @property
     def _family(self) -> Family[Any, Any]:
-        """The family of the fit; models of version 0.1 have the one they were told."""
+        """The family of the fit; models saved by version 0.1 only have the parameter."""
         return get_family(getattr(self, "family_", self.family))
 
     def predict(self, X: Any) -> Array:

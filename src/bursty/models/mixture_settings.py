@@ -156,8 +156,8 @@ def check_responsibilities(init: Any, shape: tuple[int, int]) -> Array:
     resp = np.asarray(init, dtype=np.float64)
     if resp.shape != shape or not np.all(np.isfinite(resp)) or np.any(resp < 0) or np.any(resp.sum(axis=1) <= 0):
         raise ValueError(
-            f"init must give {shape[0]} documents x {shape[1]} components responsibilities, none negative, "
-            f"none all zero; it has shape {resp.shape}"
+            f"init must be responsibilities of shape {shape}: finite, non-negative, and not all zero in any row; "
+            f"it has shape {resp.shape}"
         )
     return resp / resp.sum(axis=1, keepdims=True)
 

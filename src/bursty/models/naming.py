@@ -5,8 +5,8 @@ group as elsewhere. It represents the group by
 
     p max(0, log(p / q) / log(1 / w) - 1/2),
 
-so that a word that all groups have does not count, however frequent it is. Where texts are at hand, two such words that
-often stand side by side in the central documents of the group are a phrase.
+so that a word that all groups have does not count, however frequent it is. If the corpus has its texts, two such words
+that are often adjacent in the central documents of the group are a phrase.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def name_of(words: Sequence[str], phrase: str | None = None) -> str:
 
 
 def find_phrase(texts: Sequence[str], weights: Mapping[str, float]) -> str | None:
-    """The two weighted words that stand side by side in the most texts, as they are spelled there; None if rare.
+    """The two weighted words that are adjacent in the most texts, as they are spelled there; None if rare.
 
     A phrase occurs in two texts or more and in a tenth of them, and one of its words hardly occurs without the other.
     """

@@ -1,10 +1,10 @@
-"""How many components: fit each number, compare by documents left out, by evidence or by an information criterion.
+"""The number of components: fit each, and compare them by held-out documents, evidence or an information criterion.
 
 | criterion | score (per document, the larger the better) |
 |---|---|
-| heldout | log-likelihood of documents left out, by cross-validation |
+| heldout | log-likelihood of held-out documents, by cross-validation |
 | laplace | evidence of the mixture under a gamma prior, by Laplace's method, for families that have one |
-| aic, bic, icl | log-likelihood less the price of the parameters (ICL: and of uncertain assignments) |
+| aic, bic, icl | log-likelihood minus a penalty for the parameters (ICL: also for uncertain assignments) |
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Selection:
     Attributes
     ----------
     criterion : str
-        What the choice was made by.
+        The criterion that made the choice.
     ks, scores : ndarray
         The numbers that were compared, and their scores.
     standard_errors : ndarray
@@ -100,7 +100,7 @@ def select(
     cv: int | None = None,
     sample_weight: Array | None = None,
 ) -> Selection:
-    """Compare numbers of components for a mixture (which is not changed) of documents, wherever these are."""
+    """Compare numbers of components of a mixture, which is not changed, for documents on any engine."""
     n_documents = documents.n_documents
     numbers = _numbers(ks, n_documents)
     if criterion == "auto":  # evidence for tables with few columns, many of them filled; documents left out for text
@@ -146,9 +146,8 @@ def _by_held_out(mixture: Any, documents: Documents, weights: Array, numbers: Ar
 def _held_out(mixture: Any, documents: Documents, weights: Array, k: int, cv: int) -> tuple[Array, float]:
     """Log-likelihood of each document under the mixture of the other folds, and how far the folds' mixtures agree.
 
-    Components are those of maximum likelihood, with the smoothing that is best for all documents: how much they have to
-    take in from the corpus depends on how few documents they have, and with one amount for all numbers the best number
-    would be the one it suits.
+    Components are fitted by maximum likelihood and smoothed by the amount that is best for held-out documents: the
+    fewer documents a component has, the more smoothing it needs, and a fixed amount would favour the number it suits.
     """
     scores = np.full((len(SMOOTHINGS), len(weights)), -np.inf)
     labels = []
@@ -170,7 +169,7 @@ def _held_out(mixture: Any, documents: Documents, weights: Array, k: int, cv: in
 def _paired(table: Array) -> tuple[Array, Array]:
     """Mean of each row (number) over documents, and the standard error of its difference from the best row.
 
-    Documents differ far more than models do: the error is that of the differences, document by document.
+    Documents differ far more than models do, so that the error is computed from the differences within documents.
     """
     scores = table.mean(axis=1)
     differences = table - table[np.argmax(scores)]
@@ -237,7 +236,7 @@ def _maximum(mixture: Any, documents: Documents, weights: Array | None, k: int) 
 
 
 def _quietly(model: Any, documents: Documents, weights: Array | None) -> Any:
-    """Fit without remarks on clusters that stay empty: with too many components that is how it should be."""
+    """Fit without warnings about empty clusters, which are to be expected with too many components."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message=".*no words.*")
@@ -245,7 +244,7 @@ def _quietly(model: Any, documents: Documents, weights: Array | None) -> Any:
 
 
 def _information(model: Any, documents: Documents) -> dict[str, float]:
-    """AIC, BIC and ICL, as gain per document: log-likelihood less the price of the parameters (and of doubt)."""
+    """AIC, BIC and ICL per document: log-likelihood minus penalties for parameters and uncertain assignments."""
     n_documents, n_words = documents.n_documents, documents.n_words
     n_parameters = len(model.weights_) * (n_words + 1) - 1
     aic = model.lower_bound_ - n_parameters / n_documents
@@ -259,7 +258,7 @@ def log_evidence(model: Any, documents: Documents) -> float:
     """Evidence of a mixture fitted with a `GammaPrior`, per document, by Laplace's method at the mode.
 
     In log alpha and the weights (uniform on their simplex), with the curvature of the complete data, as Holmes, Harris
-    and Quince (2012) have it; the orders in which components may be named count as well.
+    and Quince (2012) do; the possible numberings of the components count as well.
     """
     n_documents, n_words = documents.n_documents, documents.n_words
     prior, weights, params, stats = model.prior, model.weights_, model._state.params, model._running.stats

@@ -46,7 +46,7 @@ def summary_frame(
     words : list of lists of str
         Best first.
     more : mapping of name to column
-        What else the model says.
+        Additional columns.
     examples : list of lists of str, optional
         Names of documents.
     """
@@ -75,7 +75,7 @@ def has_words(chunk: Chunk) -> Array:
 
 
 def ranked(scores: Array, names: Array, n: int, by: str) -> list[list[str]]:
-    """The n words of the largest scores of each group; representative ones only if they represent it at all."""
+    """The n words with the largest scores in each group; representative words only if their score is positive."""
     best = np.argsort(-scores, axis=1, kind="stable")[:, : max(0, n)]
     shown = by != "representative" or np.take_along_axis(scores, best, axis=1) > 0
     rows = np.broadcast_to(shown, best.shape)

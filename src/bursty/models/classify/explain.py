@@ -33,18 +33,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One document. Numbers are log odds, positive for the class and negative against it.
+    """Explanation of the class of one document, in log odds: positive for the class, negative against it.
 
     Attributes
     ----------
-    label : the explained class
-    against : what it is compared with
-    words, counts : the words with the largest contributions, and their counts in the document
-    first, repeats : the contributions of the first occurrence of each word, and of its repeats
-    other_words : the sum over the words that are not listed
-    rest : the contribution of priors and document length
-    total : log odds of the class
-    unseen : number of tokens that were ignored because no training document has their word
+    label, against : object
+        The explained class, and what it is compared with.
+    words, counts : ndarray
+        The words with the largest contributions, and their counts in the document.
+    first, repeats : ndarray
+        Contributions of the first occurrence of each word, and of its repeats.
+    other_words : float
+        Sum over the words that are not listed.
+    rest : float
+        Contribution of priors and document length.
+    total : float
+        Log odds of the class.
+    unseen : int
+        Number of tokens that were ignored because no training document has their word.
     """
 
     label: Any

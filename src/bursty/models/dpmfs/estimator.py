@@ -368,8 +368,7 @@ class DPMFS(DPMFSReading):
         if np.any(weights != np.rint(weights)):
             fraction = weights[weights != np.rint(weights)][0]
             raise ValueError(
-                "sample_weight of DPMFS must be whole numbers, since its sampler moves whole documents, "
-                f"not {fraction:g}"
+                f"sample_weight of DPMFS must be integers, since its sampler moves whole documents, not {fraction:g}"
             )
         counts = documents.counts()
         n_bytes = 16.0 * float(weights @ (np.diff(counts.indptr) + 1.0))
