@@ -9,8 +9,6 @@ from bursty.cli.messages import say
 # Words of most documents are function words if they are many of the tokens of a corpus of texts.
 _SHARE, _LEAST = 0.25, 20
 _SHOWN = 5
-# Tables with a larger share of filled cells are not texts.
-_DENSE = 0.15
 
 
 def hint_common_words(corpus: Any) -> None:
@@ -18,11 +16,12 @@ def hint_common_words(corpus: Any) -> None:
     import numpy as np
 
     from bursty.corpus import Corpus
+    from bursty.models.mixture_settings import DENSE
 
     if not isinstance(corpus, Corpus) or not corpus.has_words or len(corpus) < _LEAST:
         return
     counts = corpus.counts
-    if counts.nnz > _DENSE * len(corpus) * corpus.n_words:
+    if counts.nnz > DENSE * len(corpus) * corpus.n_words:
         return
     documents = np.bincount(counts.indices, minlength=corpus.n_words)
     tokens = np.bincount(counts.indices, weights=counts.data, minlength=corpus.n_words)

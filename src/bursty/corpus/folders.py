@@ -43,20 +43,9 @@ def read_folder(
     include: str | Sequence[str] = (),
     exclude: str | Sequence[str] = (),
 ) -> Corpus:
-    """Read the text files of a folder or an archive.
+    """Read the text files of a folder or an archive, with options of `bursty.read_corpus`.
 
-    Parameters
-    ----------
-    path : Path
-        Folder, zip or tar.
-    text_options : TextOptions
-        What counts as a word.
-    encoding : str, optional
-        Encoding of every file; by default UTF-8, or that of the byte-order mark.
-    clean : function from str to str, optional
-        Applied to each text before its words are counted.
-    include, exclude : str or sequences of str
-        Patterns of files to read and to skip, such as ``"*.txt"``, matched against names and relative paths.
+    ``include`` and ``exclude`` are matched against names and relative paths.
     """
     names = _folder_names(path) if path.is_dir() else member_names(path)
     n_files = len(names)

@@ -54,33 +54,10 @@ def read_table(
     clean: Callable[[str], str] | None = None,
     budget: Budget | None = None,
 ) -> Corpus:
-    """Read a corpus from the rows of a table.
+    """Read a corpus from the rows of a table: pairs of the location of the row, for messages, and the row.
 
-    Parameters
-    ----------
-    records : iterator of (place, record)
-        The place is the location of the row, for messages.
-    name : str
-        Name of the file, for messages.
-    text_options : TextOptions
-        What counts as a word.
-    text : str or sequence of str, optional
-        Column of the text, or several, which are joined by a line feed. By default the column called text, document,
-        body or content.
-    label, id : str, False or None
-        Columns of the class and of the name of each document. None takes a column with a default name if there is
-        one; False takes none.
-    metadata : sequence of str
-        More columns to keep. The first column with the name of a time (year, date, ...) is always kept, or, if there
-        is none, the first whose name contains one (publication_year) and that has times.
-    label_separator : str, optional
-        Separator of several classes in the label column.
-    max_documents : int, optional
-        Maximum number of rows to read.
-    clean : function from str to str, optional
-        Applied to each text.
-    budget : Budget, optional
-        Memory budget for the counts.
+    The options are those of `bursty.read_corpus`. The first column with the name of a time (year, date, ...) is always
+    kept, or, if there is none, the first whose name contains one (publication_year) and that has times.
     """
     builder = CountBuilder(text_options, budget=budget)
     picked: tuple[list[str], str | None, str | None] | None = None

@@ -59,21 +59,10 @@ def read_wide(
     transpose: bool = False,
     max_documents: int | None = None,
 ) -> Corpus:
-    """Read a corpus from a wide table.
+    """Read a corpus from the rows of a wide table; ``budget`` has the name of the file.
 
-    Parameters
-    ----------
-    records : iterator of (place, record)
-        The place is the location of the row, for messages.
-    budget : Budget
-        Memory budget for the counts; it has the name of the file.
-    label, id : str, False or None
-        Columns of the class and of the name of each sample. By default the columns with the usual names, and for the
-        id the first column if it is not numeric or has no name.
-    transpose : bool
-        Whether rows are features.
-    max_documents : int, optional
-        Maximum number of rows to read.
+    The options are those of `bursty.read_corpus`; the id is by default also the first column, if it is not numeric or
+    has no name.
     """
     name = budget.name
     features: list[str] | None = None
