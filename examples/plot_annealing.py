@@ -20,7 +20,7 @@ fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 plot.trace(annealed, ax=left).set_title("Annealed", loc="left")
 plot.trace(default, "moved", ax=right).set_title("Default", loc="left")
 left.ticklabel_format(axis="y", useOffset=False)
-right.set(xticks=range(1, default.n_iter_ + 1), ylabel="share of the documents that moved")
+right.set(xticks=range(1, default.n_iter_ + 1), ylabel="how far documents moved")
 for name, model in (("annealed", annealed), ("default", default)):
     nmi = metrics.normalized_mutual_information(corpus.labels, model.labels_)
     print(f"{name}: {model.n_iter_} iterations, NMI with the true clusters {nmi:.2f}")
