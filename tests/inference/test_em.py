@@ -80,25 +80,22 @@ def test_a_document_that_no_component_can_make_has_the_mixing_weights():
     shown, log_evidence = posteriors.certainties(chunk, None, FAMILY, never, tempering=True)
     np.testing.assert_allclose(shown, [[0.25, 0.75]])
     assert log_evidence == -np.inf
-    labels, probabilities, _, _, _, ahead = posteriors.label(chunk, None, FAMILY, never, tempering=True)
-    assert (labels[0], probabilities[0], ahead[0]) == (1, 0.75, 0.0)
+    labels, probabilities, *_ = posteriors.label(chunk, None, FAMILY, never, tempering=True)
+    assert (labels[0], probabilities[0]) == (1, 0.75)
 
 
 @pytest.mark.parametrize("tempering", [False, True])
 def test_label(tempering):
-    labels, probabilities, seconds, second_probabilities, log_evidence, ahead = posteriors.label(
+    labels, probabilities, seconds, second_probabilities, log_evidence = posteriors.label(
         CHUNK, None, FAMILY, STATE, tempering
     )
     shown, _ = posteriors.certainties(CHUNK, None, FAMILY, STATE, tempering)
-    order, rows = np.argsort(-shown, axis=1, kind="stable"), np.arange(6)
+    order = np.argsort(-shown, axis=1, kind="stable")
     np.testing.assert_array_equal(labels, order[:, 0])
     np.testing.assert_array_equal(seconds, order[:, 1])
     np.testing.assert_allclose(probabilities, np.sort(shown, axis=1)[:, -1])
     np.testing.assert_allclose(second_probabilities, np.sort(shown, axis=1)[:, -2])
     np.testing.assert_allclose(log_evidence, bayes()[1], atol=1e-12)  # never tempered
-    for row, label in zip(rows, labels, strict=True):
-        best_other = np.delete(LOG_PROB[row], label).max()
-        assert ahead[row] == pytest.approx(LOG_PROB[row, label] - best_other)
 
 
 def test_places_of_given_labels_and_of_one_component():
@@ -111,7 +108,6 @@ def test_places_of_given_labels_and_of_one_component():
     np.testing.assert_array_equal(alone.seconds, [-1, -1])
     np.testing.assert_array_equal(alone.second_probabilities, [0, 0])
     np.testing.assert_array_equal(alone.probabilities, [1, 1])
-    np.testing.assert_array_equal(posteriors.lead(np.array([[-3.0], [-4.0]]), np.array([0, 0])), [-3.0, -4.0])
 
 
 @pytest.mark.parametrize("sample_weight", [None, np.array([1.0, 2.0, 0.5, 1.0, 0.0, 3.0])])

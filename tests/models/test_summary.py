@@ -113,7 +113,7 @@ def test_the_order_of_given_responsibilities_is_kept(corpus):
 def test_certainties_are_calibrated_and_change_no_label(corpus):
     model = Mixture(3, tempering="distinct", random_state=0).fit(corpus)
     counts = corpus.counts.toarray()
-    log_prob = model._component_log_prob(model._place(corpus))
+    log_prob = model._place(corpus).collect(model._family.log_prob, params=model._state.params)
     own = log_prob / np.sqrt((counts > 0).sum(axis=1))[:, None] + np.log(model.weights_)
     np.testing.assert_array_equal(own.argmax(axis=1), model.labels_)
     powers = np.exp((own - own.max(axis=1, keepdims=True)) / 4.0)
@@ -125,7 +125,8 @@ def test_certainties_are_calibrated_and_change_no_label(corpus):
     empty = Corpus(np.zeros((1, 40), dtype=int), corpus.vocabulary)
     np.testing.assert_allclose(model.predict_proba(empty)[0], model.weights_)
     plain = Mixture(3, tempering=None, random_state=0).fit(corpus)
-    joint = plain._component_log_prob(plain._place(corpus)) + np.log(plain.weights_)
+    log_prob = plain._place(corpus).collect(plain._family.log_prob, params=plain._state.params)
+    joint = log_prob + np.log(plain.weights_)
     joint = np.exp(joint - joint.max(axis=1, keepdims=True))
     np.testing.assert_allclose(plain.predict_proba(corpus), joint / joint.sum(axis=1, keepdims=True), atol=1e-6)
 
@@ -144,3 +145,24 @@ def test_words_of_other_groups_do_not_fill_the_list():
         words = model.fit(Corpus(counts, list("abcdef"))).top_words(6, by="representative")
         assert all(words)
         assert all(set(row) <= set("abc") or set(row) <= set("def") for row in words)
+
+
+def test_odd_documents_are_not_the_most_central_ones():
+    """Six documents in words that nothing else has are in some cluster, which they do not represent."""
+    rng = np.random.default_rng(0)
+    counts = np.zeros((86, 40), dtype=np.int64)
+    counts[:, :10] = rng.poisson(1.0, (86, 10))
+    counts[:40, 10:20] = rng.poisson(1.0, (40, 10))
+    counts[40:80, 20:30] = rng.poisson(1.0, (40, 10))
+    counts[80:, 10] = 4
+    counts[80:, 30:] = rng.poisson(3.0, (6, 10))
+    model = Mixture(2, random_state=0).fit(counts)
+    odd = model.labels_[80]
+    assert np.all(model.labels_[80:] == odd)
+    assert model.sizes_[odd] == 46
+    best = model.core_documents(counts, 8)[odd]
+    assert not np.any(best >= 80)
+    # The same by hand: the cosine with what represents the cluster.
+    cosine = counts @ model.word_scores("representative")[odd] / np.linalg.norm(counts, axis=1)
+    members = np.flatnonzero(model.labels_ == odd)
+    np.testing.assert_array_equal(best, members[np.argsort(-cosine[members], kind="stable")[:8]])

@@ -122,27 +122,11 @@ class Places(NamedTuple):
 def label(
     chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: State, tempering: bool = False
 ) -> tuple[Array, ...]:
-    """The `Places` of documents, their log-evidence, and how far the component of each is ahead of the next best.
-
-    The posterior is tempered and calibrated, the log-evidence is not; the last is in log-likelihood, without the mixing
-    weights.
-    """
+    """The `Places` of documents, whose posterior is tempered and calibrated, and their log-evidence, which is not."""
     log_prob = family.log_prob(chunk, state.params)
-    resp, log_evidence = _share_out(log_prob.copy(), labels, state.weights, np.ones(len(log_prob)))
+    own = log_prob.copy() if tempering else log_prob
+    resp, log_evidence = _share_out(own, labels, state.weights, np.ones(len(log_prob)))
     if tempering:
-        resp, _ = _share_out(log_prob.copy(), labels, state.weights, document_temperatures(chunk))
+        resp, _ = _share_out(log_prob, labels, state.weights, document_temperatures(chunk))
         resp = _calibrated(chunk, resp, log_evidence)
-    places = Places.of(resp)
-    return *places, log_evidence, lead(log_prob, places.labels)
-
-
-def lead(log_prob: Array, labels: Array) -> Array:
-    """Log-probability of each document under its component minus that under the best other (0 if there is none)."""
-    rows = np.arange(len(labels))
-    own = log_prob[rows, labels]
-    if log_prob.shape[1] == 1:
-        return own
-    others = log_prob.copy()
-    others[rows, labels] = -np.inf
-    with np.errstate(invalid="ignore"):  # impossible under all components
-        return np.nan_to_num(own - others.max(axis=1), nan=0.0, posinf=np.inf, neginf=-np.inf)
+    return *Places.of(resp), log_evidence

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Assignment, Chunk, Documents
 from bursty.estimator import CountEstimator
-from bursty.inference.posteriors import Places, lead
+from bursty.inference.posteriors import Places
 from bursty.models.contrast import contrast
 from bursty.models.groups import GroupReading, Merge
 from bursty.models.summary import example_names, has_words, ranked, summary_frame
@@ -60,10 +60,6 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
     def predict_proba(self, X: Any) -> Array:
         """Posterior of each cluster for each document."""
 
-    @abstractmethod
-    def _component_log_prob(self, documents: Documents) -> Array:
-        """Log-probability of each document under each component."""
-
     def transform(self, X: Any) -> Array:
         """Posterior of each cluster for each document, as `predict_proba`."""
         return self.predict_proba(X)
@@ -77,15 +73,13 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         tags.estimator_type = "clusterer"
         return tags
 
-    def _read_clusters(
-        self, documents: Documents, places: Places, leads: Array, sample_weight: Array | None = None
-    ) -> None:
-        """Keep what was found; ``leads`` says how much better its cluster explains a document than the next best."""
+    def _read_clusters(self, documents: Documents, places: Places, sample_weight: Array | None = None) -> None:
+        """Keep what was found."""
         labels, probabilities = places.labels, places.probabilities
         self.runner_up_, self.runner_up_probabilities_ = places.seconds, places.second_probabilities
         n_components = len(self.weights_)
         self.labels_, self.probabilities_ = labels, probabilities
-        self._leads, self._fitted_on = leads, documents.fingerprint
+        self._fitted_on = documents.fingerprint
         members = documents.collect(has_words) if documents.n_empty else np.ones(len(labels), dtype=bool)
         self.sizes_ = np.bincount(labels[members], minlength=n_components)
         sums = np.bincount(labels[members], weights=probabilities[members], minlength=n_components)
@@ -167,22 +161,18 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         return {"confidence": self.confidence_}
 
     def core_documents(self, X: Any, n: int = 5) -> list[Array]:
-        """Rows of the documents that are most clearly of each cluster.
+        """Rows of the documents that are most typical of each cluster, most typical first.
 
-        Ranked by how much better their cluster explains them than the next best, in log-likelihood over the root of
-        their length: long documents are not preferred just for being long.
+        Ranked by the cosine of a document's counts with the scores of the words that represent its cluster
+        (``word_scores("representative")``). How much better its cluster explains a document than the others would rank
+        the odd ones first: a few texts in another language, wherever they are put, fit no other cluster at all.
         """
         documents = self._place(X)
-        if self.fitted_on(documents):
-            labels, leads = self.labels_, self._leads
-        else:
-            log_prob = self._component_log_prob(documents)
-            labels = log_prob.argmax(axis=1)
-            leads = lead(log_prob, labels)
-        lengths = documents.lengths
-        rank = leads / np.sqrt(np.maximum(lengths, 1.0))
-        members = [np.flatnonzero((labels == k) & (lengths > 0)) for k in range(len(self.weights_))]
-        return [rows[np.argsort(-rank[rows], kind="stable")[:n]] for rows in members]
+        labels = self.label_documents(documents)[0]
+        words = np.ascontiguousarray(self._representative().T)
+        typical = documents.collect(_likeness, documents.split(labels), words=words)
+        members = [np.flatnonzero((labels == k) & np.isfinite(typical)) for k in range(len(self.weights_))]
+        return [rows[np.argsort(-typical[rows], kind="stable")[:n]] for rows in members]
 
     def label_documents(self, X: Any) -> tuple[Array, Array]:
         """Cluster of each document, and its posterior probability.
@@ -243,3 +233,10 @@ def known_labels(y: Any, n_documents: int) -> tuple[Array, Array] | None:
 
 def _sum_tokens(chunk: Chunk, assigned: Assignment) -> Array:
     return chunk.sum_tokens(assigned)
+
+
+def _likeness(chunk: Chunk, labels: Array, words: Array) -> Array:
+    """Cosine of each document with the words of its cluster, up to a factor per cluster; -inf without words."""
+    norms = chunk.norms
+    own = chunk.tokens(words)[np.arange(len(labels)), labels]
+    return np.divide(own, norms, out=np.full(len(labels), -np.inf), where=norms > 0)

@@ -57,7 +57,6 @@ def _check_copies(model: Mixture, sizes: dict[str, int]) -> None:
     probabilities_=floats("documents", low=0, high=1 + 1e-6),
     runner_up_=integers("documents", low=-1, high="K"),
     runner_up_probabilities_=floats("documents", low=0, high=1 + 1e-6),
-    _leads=items("documents"),
     confidence_=items("K"),
     feature_count_=floats("K", "n_words"),
     log_likelihood_=items("documents"),
@@ -430,9 +429,9 @@ class Mixture(MixturePrediction, ClusterReading):
 
     def _label(self, documents: Documents, known: Column, sample_weight: Array | None, tempering: bool) -> None:
         shared = {"family": self._family, "state": self._state, "tempering": tempering}
-        *places, self.log_likelihood_, leads = documents.collect(label, known, **shared)
+        *places, self.log_likelihood_ = documents.collect(label, known, **shared)
         self.lower_bound_ = float(np.average(self.log_likelihood_, weights=sample_weight))
-        self._read_clusters(documents, Places(*places), leads, sample_weight)
+        self._read_clusters(documents, Places(*places), sample_weight)
 
     def _merge(self, merge: Merge, X: Any) -> None:
         """Add up the statistics of the components, and take the M step for them."""

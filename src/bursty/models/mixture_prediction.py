@@ -87,9 +87,6 @@ class MixturePrediction:
         documents = sp.csr_array(sp.vstack(parts)) if sp.issparse(parts[0]) else np.vstack(parts)
         return documents[np.argsort(order)], labels
 
-    def _component_log_prob(self, documents: Documents) -> Array:
-        return documents.collect(self._family.log_prob, params=self._state.params)
-
     def _posterior(self, documents: Documents, family: Family[Any, Any], tempering: bool) -> tuple[Array, Array]:
         shared = {"family": family, "state": self._state, "tempering": tempering}
         return documents.collect(certainties, documents.split(None), **shared)

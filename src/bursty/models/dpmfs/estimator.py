@@ -73,7 +73,6 @@ def _check_copies(model: DPMFS, sizes: dict[str, int]) -> None:
     probabilities_=floats("documents", low=0, high=1 + 1e-6),
     runner_up_=integers("documents", low=-1, high="K"),
     runner_up_probabilities_=floats("documents", low=0, high=1 + 1e-6),
-    _leads=items("documents"),
     confidence_=items("K"),
     feature_count_=floats("K", "n_words", low=0),
     inclusion_prob_=floats("n_words", low=0, high=1),

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bursty.engines import Documents
 from bursty.families import get_family
-from bursty.inference.posteriors import Places, lead
+from bursty.inference.posteriors import Places
 from bursty.models.clusters import ClusterReading
 from bursty.models.dpmfs import estimate
 from bursty.models.groups import Merge
@@ -59,9 +59,9 @@ class DPMFSReading(ClusterReading):
 
     def _read(self, documents: Documents, labels: Array, sample_weight: Array | None = None) -> None:
         """Keep probabilities, runners-up and sums for the documents of the fit, whose clusters are given."""
-        log_prob = self._component_log_prob(documents)
+        log_prob = documents.collect(estimate.log_prob, components=self._components)
         places = Places.of(estimate.share_out(log_prob, self.weights_), labels)
-        self._read_clusters(documents, places, lead(log_prob, labels), sample_weight)
+        self._read_clusters(documents, places, sample_weight)
 
     def _merge(self, merge: Merge, X: Any) -> None:
         documents = None if X is None else self._place(X)
@@ -72,9 +72,6 @@ class DPMFSReading(ClusterReading):
         self._merge_readings(merge)
         if documents is not None:
             self._read(documents, self.labels_)
-
-    def _component_log_prob(self, documents: Documents) -> Array:
-        return documents.collect(estimate.log_prob, components=self._components)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
