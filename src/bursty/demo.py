@@ -77,7 +77,7 @@ def load_corpus(console: Console) -> Corpus:
         corpus = datasets.make_bursty_mixture(random_state=SEED)[0]
         console.print(
             f"[bold]{len(corpus):,} generated documents[/bold] of {_n_true(corpus)} true clusters: "
-            f"{corpus.counts.sum():,} words, {corpus.n_words:,} of them different, without names."
+            f"{corpus.counts.sum():,} words, {corpus.n_words:,} of them different."
         )
         return corpus
     years = corpus.metadata["year"]

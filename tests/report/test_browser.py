@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -126,6 +127,34 @@ def test_is_accessible(browser, pages, kind, dark):
     assert [(rule["id"], [node["html"][:150] for node in rule["nodes"][:3]]) for rule in found["violations"]] == []
     described = page.run("return [...document.querySelectorAll('.chart')].map(c => c.getAttribute('aria-label'))")
     assert all(described)
+
+
+CELLS = """
+const seen = (element, name) => getComputedStyle(element).getPropertyValue(name);
+const shades = [...document.querySelectorAll(".chart [class*=shade_marks] path")];
+const texts = [...document.querySelectorAll(".chart [class*=cell_marks] text")];
+const paper = getComputedStyle(document.body).backgroundColor;
+return shades.map((shade, i) => [paper, seen(shade, "fill"), seen(shade, "fill-opacity"), seen(texts[i], "fill")]);
+"""
+
+
+def luminance(colour):
+    """Relative luminance, as the accessibility guidelines of the W3C have it, of a colour from 0 to 255."""
+    shares = np.asarray(colour) / 255.0
+    return np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("kind", ["topics", "classifier"])
+def test_heat_maps_can_be_read_and_little_is_near_the_paper(browser, pages, kind, dark):
+    cells = Page(browser, pages[kind], dark=dark).run(CELLS)
+    assert cells
+    for paper, fill, opacity, ink in cells:
+        paper, fill, ink = (np.array([float(n) for n in re.findall(r"[\d.]+", c)][:3]) for c in (paper, fill, ink))
+        shade = luminance(float(opacity) * fill + (1.0 - float(opacity)) * paper)
+        low, high = sorted([shade, luminance(ink)])
+        assert (high + 0.05) / (low + 0.05) >= 4.5
+        assert abs(shade - luminance(paper)) < 0.1 or float(opacity) > 0.05
 
 
 def test_tabs_by_mouse_and_by_keyboard(browser, pages):

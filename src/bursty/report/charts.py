@@ -17,6 +17,8 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#3A9BDC", "#B87F00", "#7A7A7A")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left")
 BLUE, ORANGE, GREY = COLOURS[0], COLOURS[1], COLOURS[6]
+#: Share of the largest value above which white is easier to read on a cell of a heat map than black, on white paper.
+_DARK = 0.72
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def scatter(points: list[dict[str, Any]], groups: list[str], labels: list[dict[s
 def heat(
     cells: list[dict[str, Any]], rows: list[str], columns: list[str], titles: tuple[str, str], caption: str
 ) -> Chart:
-    """Heat map with values. Cells have row, column, share (0 to 1) and text."""
+    """Heat map with values, in the colour of the page. Cells have row, column, share (0 to 1) and text."""
     top = max((cell["share"] for cell in cells), default=1.0) or 1.0
     spec = _spec(
         cells,
@@ -127,12 +129,13 @@ def heat(
         },
         layer=[
             {
+                "name": "shade",
                 "mark": {"type": "rect", "stroke": "#88888844"},
                 "encoding": {
-                    "color": {
+                    "fillOpacity": {
                         "field": "share",
                         "type": "quantitative",
-                        "scale": {"domain": [0, top], "range": ["#eef4fa", "#08457e"]},
+                        "scale": {"domain": [0, top], "range": [0, 1]},
                         "legend": None,
                     },
                     "tooltip": [{"field": "row"}, {"field": "column"}, {"field": "text", "title": "value"}],
@@ -143,7 +146,7 @@ def heat(
                 "mark": {"type": "text", "fontSize": 11},
                 "encoding": {
                     "text": {"field": "text"},
-                    "color": {"condition": {"test": f"datum.share > {0.5 * top}", "value": "#fff"}, "value": "#111"},
+                    "color": {"condition": {"test": f"datum.share > {_DARK * top}", "value": "#fff"}, "value": "#000"},
                 },
             },
         ],
