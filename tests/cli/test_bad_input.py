@@ -45,12 +45,28 @@ def test_a_missing_model(verb, bench):
     )
 
 
+@pytest.mark.parametrize("group", ["", "classify"])
+def test_a_path_where_the_verb_should_be(group, bench):
+    outcome = bench(*group.split(), "mails")
+    assert complains(
+        outcome, "'mails' is a path", f"bursty {group} VERB mails".replace("  ", " "), "train" if group else "cluster"
+    )
+    assert complains(bench(*group.split(), "nowhere"), "No such command 'nowhere'")
+
+
 @pytest.mark.parametrize("verb", CORPUS_VERBS)
 def test_an_unreadable_file(verb, bench):
     (bench.folder / "noise.x.bcorpus").write_bytes(bytes(range(256)) * 12)
     (bench.folder / "bytes.csv").write_bytes(b"text\n\xff\xfe\xfd\n")
     assert complains(bench(*verb.split(), "noise.x.bcorpus"), "not a readable bursty corpus file")
     assert complains(bench(*verb.split(), "bytes.csv"), "bytes.csv", "--encoding")
+
+
+def test_a_file_without_a_format(bench):
+    (bench.folder / "note").write_text("one text\n")
+    for arguments in (["info", "note"], ["infer", "found", "note"]):
+        assert complains(bench(*arguments), 'note: set --input-format "lines" if every line is a document')
+    assert bench("info", "note", "--input-format", "lines").code == 0
 
 
 @pytest.mark.parametrize("verb", MODEL_VERBS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 import re
 import sys
 from pathlib import Path
@@ -335,3 +336,21 @@ def test_one_number_per_cluster_in_tables_json_report_inference_and_python(bench
     for number, (name, size) in enumerate(zip(model.names_, sizes, strict=True)):
         assert f'"label":"{number + 1}: {name}","value":{size}}}' in page
     assert bench("info", "groups").out.startswith("model\tDPMFS\n")
+
+
+def test_confusions_of_many_classes_are_printed_in_part(bench):
+    rng = random.Random(0)
+    rows = [f"{rng.choice('abcdefgh')}x {rng.choice('abcdefgh')}y,class {n % 60}\n" for n in range(300)]
+    (bench.folder / "many.csv").write_text("text,label\n" + "".join(rows))
+    outcome = bench("classify", "train", "many.csv", "--hold-out", "0.5", "--out", "new")
+    assert outcome.code == 0, outcome.err
+    whole = (bench.folder / "new" / "confusions.csv").read_text().splitlines()[1:]
+    printed = outcome.out.partition("class\ttaken_for\tdocuments\n")[2].splitlines()
+    assert len(printed) == 30 < len(whole)
+    assert [line.split("\t")[:2] for line in printed] == [line.split(",")[:2] for line in whole[:30]]
+    assert f"... and {len(whole) - 30} more rows of confusions, in new/confusions.csv" in outcome.err
+    outcome = bench("classify", "evaluate", "new", "many.csv")
+    assert "more rows of confusions; --json or --out DIR has all of them" in outcome.err
+    tables = json.loads(bench("classify", "evaluate", "new", "many.csv", "--json").out)["tables"]
+    assert len(tables["confusions"]) > 30
+    assert len(tables["classes"]) == 60

@@ -122,7 +122,8 @@ def _problems(corpus: Corpus) -> list[str]:
     if about.empty_documents:
         found.append(f"{about.empty_documents:,} documents have no words; their rows are kept but carry no information")
     if about.documents < 20:
-        found.append(f"{about.documents} documents are few: clusters and topics will not be reliable")
+        few = "1 document is" if about.documents == 1 else f"{about.documents} documents are"
+        found.append(f"{few} few: clusters and topics will not be reliable")
     if about.tokens and about.burstiness < 1.05:
         found.append("words hardly ever repeat within a document: bursty models have nothing to gain here")
     if corpus.labels is not None and (corpus.labels < 0).any():

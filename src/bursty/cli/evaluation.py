@@ -12,6 +12,9 @@ from bursty.cli.tables import Table
 if TYPE_CHECKING:
     from bursty.corpus import Corpus
 
+#: Number of confusions that are printed; of hundreds of classes there are thousands.
+MOST_CONFUSIONS = 30
+
 
 def evaluate_classes(model: Any, corpus: Corpus, results: Results) -> None:
     """Accuracy, measures per class, and the most frequent confusions of a classifier."""
@@ -63,7 +66,8 @@ def _evaluate_single(model: Any, corpus: Corpus, results: Results) -> None:
         "log_loss": log_loss(truth, proba, labels=names),
     }
     columns = {"class": names, "documents": support, "precision": precision, "recall": recall, "f1": f1}
-    results.tables += [Table("classes", columns, "Classes"), _pairs("confusions", {"class": truth, "taken_for": found})]
+    confusions = _pairs("confusions", {"class": truth, "taken_for": found}, MOST_CONFUSIONS)
+    results.tables += [Table("classes", columns, "Classes"), confusions]
 
 
 def _evaluate_sets(model: Any, corpus: Corpus, results: Results) -> None:
@@ -91,7 +95,7 @@ def _evaluate_sets(model: Any, corpus: Corpus, results: Results) -> None:
     results.tables.append(Table("classes", columns, "Classes"))
 
 
-def _pairs(name: str, sides: dict[str, Any]) -> Table:
+def _pairs(name: str, sides: dict[str, Any], most: int | None = None) -> Table:
     """Number of documents with each pair of names, without pairs of equal names (correct predictions)."""
     import numpy as np
 
@@ -104,4 +108,4 @@ def _pairs(name: str, sides: dict[str, Any]) -> Table:
         "documents": [counts[pair] for pair in pairs],
     }
     groups = first if first == "cluster" else ""
-    return Table(name, columns, name.capitalize(), shown=bool(pairs), groups=groups)
+    return Table(name, columns, name.capitalize(), shown=bool(pairs), groups=groups, most=most)

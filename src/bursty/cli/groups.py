@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import typing
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
@@ -25,6 +26,8 @@ ORDER = (
     "topics",
     "classify",
     "compare",
+    "train",
+    "predict",
     "infer",
     "evaluate",
     "report",
@@ -56,6 +59,13 @@ class Group(_PlainTypes, typer.core.TyperGroup):
         """The verbs in the order of use; typer would put those with subcommands last."""
         names = list(super().list_commands(ctx))
         return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The verb and its arguments; a path where the verb should be gets an error of its own."""
+        verbs = self.list_commands(ctx)
+        if args[0] not in verbs and os.path.exists(args[0]):
+            ctx.fail(f"{args[0]!r} is a path: '{ctx.command_path} VERB {args[0]}', where VERB is {', '.join(verbs)}")
+        return super().resolve_command(ctx, args)
 
 
 def verb(function: Callable[..., None]) -> Callable[..., None]:

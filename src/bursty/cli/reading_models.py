@@ -48,7 +48,8 @@ def read_for(saved: Saved, path: Path, reading: Reading) -> Corpus:
     """Read documents with the tokenisation and the vocabulary of the model."""
     from bursty.corpus.read import holds_texts
 
-    has_texts = holds_texts(path, reading.input_format, reading.given())
+    with reading.in_options():
+        has_texts = holds_texts(path, reading.input_format, reading.given())
     corpus = reading.read(path, counting_of(saved) if has_texts else {})
     words = getattr(saved.model, "feature_names_in_", None)
     if words is None or not corpus.has_words:

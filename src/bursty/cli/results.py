@@ -154,12 +154,19 @@ class Results:
         for number, table in enumerate(shown):
             if number or self.facts:
                 print()
-            print_table(table, sys.stdout, terminal, _ROWS, self._say)
-            if terminal and len(table) > _ROWS:
-                say(f"... and {len(table) - _ROWS:,} more rows; a pipe, --json or --out gives all of them")
+            limit = _ROWS if terminal else table.most
+            print_table(table, sys.stdout, terminal, limit, self._say)
+            if limit is not None and len(table) > limit:
+                say(f"... and {len(table) - limit:,} more {self._rows_of(table)}")
         if self.verdict:
             width = shutil.get_terminal_size().columns if terminal else 10**6
             print("\n" + textwrap.fill(printable(self.verdict), width))
+
+    def _rows_of(self, table: Table) -> str:
+        """What is left out of a printed table, and where it is."""
+        if self.options.out is not None:
+            return f"rows of {table.name}, in {self.options.out / table.name}.{self.options.format}"
+        return f"rows of {table.name}; {'a pipe, ' if table.most is None else ''}--json or --out DIR has all of them"
 
     def _document(self) -> dict[str, Any]:
         """The output of ``--json``; see docs/cli.md."""

@@ -6,6 +6,7 @@ import csv
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,6 +29,8 @@ class Table:
     shown: bool = True
     #: Column of the numbers of clusters or topics, which a terminal shows from 1 as reports do, and programs from 0.
     groups: str = ""
+    #: Number of rows printed in a pipe; files and JSON have all.
+    most: int | None = None
     #: Columns that a terminal has no room for.
     wide: Collection[str] = ()
 
@@ -119,7 +122,7 @@ def print_table(
     """Print a table that fits the terminal, with headings as ``say`` has them; in a pipe, tab-separated fields."""
     if not terminal:
         print("\t".join(map(printable, table.columns)), file=file)
-        for row in table.rows():
+        for row in islice(table.rows(), limit):
             print("\t".join(_cell(value, long=True) for value in row), file=file)
         return
     from rich import box
@@ -132,9 +135,7 @@ def print_table(
     for name, values in table.columns.items():
         numeric = all(isinstance(plain(value), int | float | None) for value in values)
         shown.add_column(Text(say(spoken(name))), justify="right" if numeric else "left", overflow="fold")
-    for number, row in enumerate(table.rows()):
-        if limit is not None and number >= limit:
-            break
+    for row in islice(table.rows(), limit):
         shown.add_row(*(Text(_cell(value)) for value in row))
     if table.title:
         print(say(table.title), file=file)

@@ -177,8 +177,8 @@ def _folder_names(path: Path) -> list[str]:
             (names if inside else outside).append(full)
     if outside:
         warnings.warn(
-            f"{path}: {len(outside)} links that lead out of the folder were skipped, such as {sorted(outside)[0]}; "
-            "copy the files if they belong to the corpus",
+            f"{path}: {_number(outside, 'link')} skipped for leading out of the folder, such as "
+            f"{sorted(outside)[0]}; copy the files if they belong to the corpus",
             UserWarning,
             stacklevel=2,
         )

@@ -82,7 +82,11 @@ def detect(source: Source) -> str:
         return "uci"
     found = sniff(source.head()) or ("lines" if suffix in _LINES else None)
     if found is None:
-        raise ValueError(f"cannot detect the format of {source.name}: set format=... to one of {', '.join(NAMES)}")
+        others = ", ".join(name for name in NAMES if name not in ("lines", "folder"))
+        raise ValueError(
+            f'cannot detect the format of {source.name}: set format="lines" if every line is a document, or format= to '
+            f"{others}; several texts are read from a folder"
+        )
     return found
 
 
