@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
@@ -132,6 +133,19 @@ def test_discovered_words_are_named(pages, dpmfs, corpus):
         f"discriminative words {len(chosen):,}" in reader.text or f"{len(chosen):,} discriminative words" in reader.text
     )
     assert len(reader.data["lookup"]["marks"]) == 60
+
+
+def test_discriminative_words_are_in_the_order_of_evidence_and_say_what_is_not_certain(corpus, dpmfs):
+    model = copy.copy(dpmfs)
+    model.discriminative_ = np.arange(60) < 4
+    model.log_bayes_factor_ = np.where(np.arange(60) < 3, 5.0, 4.0)
+    model.inclusion_prob_ = np.where(np.arange(60) < 3, 1.0, 0.875)
+    text = " ".join(report.render(model, corpus).split())
+    shown = re.search(r"Words that tell the clusters apart.*?</ul>", text)[0]
+    words = re.findall(r"<li><bdi>(\w+)</bdi>(?: <small>(.*?)</small>)?</li>", shown)
+    typical = dpmfs.word_scores("representative").max(axis=0)
+    first = sorted(range(3), key=lambda word: -typical[word])
+    assert words == [(f"word{word}", "") for word in first] + [("word3", "88%")]
 
 
 def test_topic_page_has_the_words_the_model_ranks(pages, topics):

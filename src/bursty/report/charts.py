@@ -274,7 +274,7 @@ def reliability(points: list[dict[str, Any]], caption: str) -> Chart:
                         "field": "documents",
                         "type": "quantitative",
                         "legend": {"title": "documents", "orient": "bottom", "tickCount": 3},
-                        "scale": {"range": [30, 350]},
+                        "scale": {"range": [30, 350], "zero": False},
                     },
                     "tooltip": [
                         {"field": "confidence", "format": ".2f"},

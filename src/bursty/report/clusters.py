@@ -23,6 +23,7 @@ from bursty.typing import Array
 WORDS = 12
 CORE_DOCUMENTS = 5
 MOST_LABELS = 24
+MOST_DISCRIMINATIVE = 60
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def cluster_content(source: Source) -> Content:
         if (split := _label_split(clusters)) is not None:
             content.charts["labels"] = split
             overview.append("labels")
-    values = {"charts": overview, "words": _discriminative(source)}
+    values = {"charts": overview, "words": _discriminative(clusters)}
     content.panels += [Panel("overview", "Overview", "overview.html", values)]
     content.panels += [Panel("clusters", "Clusters", "clusters.html", {"cards": _cards(clusters)})]
     add_tree(content, source, clusters.names, clusters.sizes, clusters.titles, "cluster")
@@ -251,15 +252,22 @@ def _label_split(clusters: Clusters) -> Chart | None:
     return charts.heat(shaded, clusters.titles, parts, ("", ""), f"{caption} Shaded by share of the cluster.")
 
 
-def _discriminative(source: Source) -> list[tuple[str, str]] | None:
-    """Discriminative words of a model with feature selection, those that the data speak for most first."""
+def _discriminative(clusters: Clusters) -> dict[str, Any] | None:
+    """Discriminative words of a model with feature selection, those that the data speak for most first.
+
+    Of words with equal evidence, as those that all sweeps select have, those that represent a cluster best come first.
+    """
+    source, scores = clusters.source, clusters.scores("representative")
     chosen = getattr(source.model, "discriminative_", None)
     if chosen is None:
         return None
     probability = np.asarray(getattr(source.model, "inclusion_prob_", chosen), dtype=np.float64)
     evidence = np.asarray(getattr(source.model, "log_bayes_factor_", probability))
-    order = np.argsort(-np.where(chosen, evidence, -np.inf), kind="stable")[:60]
-    return [(str(source.words[w]), percent(float(probability[w]))) for w in order if chosen[w]]
+    typical = np.zeros(source.n_words) if scores is None else scores.max(axis=0)
+    order = np.lexsort((-typical, -np.where(chosen, evidence, -np.inf)))
+    best = [w for w in order[:MOST_DISCRIMINATIVE] if chosen[w]]
+    shown = [(str(source.words[w]), "" if probability[w] == 1.0 else percent(float(probability[w]))) for w in best]
+    return {"shown": shown, "n": int(np.count_nonzero(chosen))}
 
 
 def _cards(clusters: Clusters) -> list[dict[str, Any]]:
