@@ -21,6 +21,8 @@ from tests.report.conftest import in_bursts
 from bursty import DCMLDA, LDA, BayesClassifier, Corpus, Mixture, datasets, families, load, report
 from bursty.families.bursts import burstiness
 from bursty.report import documents, page, text
+from bursty.report.clusters import cluster_content
+from bursty.report.source import Source
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
@@ -146,6 +148,18 @@ def test_discriminative_words_are_in_the_order_of_evidence_and_say_what_is_not_c
     typical = dpmfs.word_scores("representative").max(axis=0)
     first = sorted(range(3), key=lambda word: -typical[word])
     assert words == [(f"word{word}", "") for word in first] + [("word3", "88%")]
+
+
+def test_labels_that_are_left_over_do_not_make_the_others_pale(corpus, mixture):
+    names = np.array([f"label {n}" for n in (*range(24), *[n // 2 for n in range(48, 144)])])
+    labelled = Corpus(corpus.counts, corpus.vocabulary, labels=names[np.arange(120)])
+    cells = cluster_content(Source.of(mixture, labelled)).charts["labels"].spec["data"]["values"]
+    left = [cell for cell in cells if cell["column"] == "(others)"]
+    assert len(left) == 3
+    assert {cell["share"] for cell in left} == {0.0}
+    assert sum(int(cell["text"] or 0) for cell in cells) == 120
+    assert "0" not in {cell["text"] for cell in cells}
+    assert max(cell["share"] for cell in cells) > 0
 
 
 def test_topic_page_has_the_words_the_model_ranks(pages, topics):

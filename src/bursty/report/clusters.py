@@ -244,8 +244,10 @@ def _label_split(clusters: Clusters) -> Chart | None:
     if len(parts) <= len(charts.COLOURS):
         return charts.stacked(cells, clusters.titles, parts, caption)
     shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+    # What is left over would be the darkest column, and says least.
+    shares[:, len(common) :] = 0.0
     shaded = [
-        {"row": title, "column": part, "share": round(float(shares[k, i]), 4), "text": str(table[k, i])}
+        {"row": title, "column": part, "share": round(float(shares[k, i]), 4), "text": str(table[k, i] or "")}
         for k, title in enumerate(clusters.titles)
         for i, part in enumerate(parts)
     ]

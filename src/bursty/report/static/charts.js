@@ -23,7 +23,7 @@ const rowsOf = (name) => fillers[name]().map(rowInChart);
 function fitted(spec, whole) {
   const { widest = Infinity, columns = 0 } = spec.usermeta || {};
   // A table of many columns is drawn wider than the page rather than unreadable: its container scrolls.
-  const room = Math.max(Math.min(whole, widest), columns ? 170 + 26 * columns : 0);
+  const room = Math.max(Math.min(whole, widest), columns ? 170 + 22 * columns : 0);
   const narrow = room < 560;
   const copy = JSON.parse(JSON.stringify(spec), (key, value) => {
     if (key === "labelLimit") return Math.min(value, Math.max(90, 0.42 * room));
