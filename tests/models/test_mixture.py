@@ -237,7 +237,7 @@ def test_says_when_it_does_not_converge(corpus):
         ({"family": "gauss"}, "family must be one of"),
         ({"init": "magic"}, "init must be one of"),
         ({"init": np.ones((3, 2))}, "it has shape"),
-        ({"init": -np.ones((150, 2))}, "none negative"),
+        ({"init": -np.ones((150, 2))}, "non-negative"),
         ({"temperatures": ()}, "temperatures must be positive"),
         ({"temperatures": (5, 0)}, "temperatures must be positive"),
         ({"perturbation": 0}, "perturbation must be"),
