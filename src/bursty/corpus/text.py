@@ -35,7 +35,7 @@ _KEY = "text_options"
 
 def _check_stored(options: Any, sizes: Any = None) -> None:
     """Check options that come from a file."""
-    for name, rule in _RULES.items():
+    for name, rule in RULES.items():
         if not rule(getattr(options, name)):
             raise ValueError(f"the stored option {name}={getattr(options, name)!r} is invalid")
 
@@ -105,7 +105,7 @@ class TextOptions:
 
     def defining(self) -> dict[str, Any]:
         """The options that define a word and are not the default, as plain values."""
-        found = {name: getattr(self, name) for name in _RULES if getattr(self, name) != getattr(type(self), name)}
+        found = {name: getattr(self, name) for name in RULES if getattr(self, name) != getattr(type(self), name)}
         return {name: value if isinstance(value, str | bool) else list(value) for name, value in found.items()}
 
     def as_info(self) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class TextOptions:
             return None
         if not isinstance(found, Mapping):
             raise ValueError("the stored options that define a word are invalid")
-        known = {name: value for name, value in found.items() if name in _RULES}
+        known = {name: value for name, value in found.items() if name in RULES}
         if isinstance(known.get("ngram_range"), list):
             known["ngram_range"] = tuple(known["ngram_range"])
         options = cls(**known)
@@ -167,19 +167,25 @@ class TextOptions:
         return (self.min_df, self.max_df, self.drop_most_common) != (1, 1.0, 0)
 
 
-def _strings_only(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+def among(*values: Any) -> Callable[[Any], bool]:
+    """Whether a value from a file is one of these: None, booleans or strings."""
+    return lambda value: any(value is known or (isinstance(value, str) and value == known) for known in values)
 
 
-# The options that define a word, as opposed to those that select words, and what they may be in a file.
-_RULES: dict[str, Callable[[Any], bool]] = {
-    "lowercase": lambda value: isinstance(value, bool),
+def _are_stop_words(value: Any) -> bool:
+    listed = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return listed or among(None, "english")(value)
+
+
+#: The options that define a word, as opposed to those that select words, and what they may be in a file.
+RULES: dict[str, Callable[[Any], bool]] = {
+    "lowercase": among(True, False),
     "token_pattern": lambda value: isinstance(value, str),
-    "stop_words": lambda value: value is None or isinstance(value, str) or _strings_only(value),
+    "stop_words": _are_stop_words,
     "ngram_range": lambda value: isinstance(value, tuple) and [type(n) for n in value] == [int, int],
-    "analyzer": lambda value: value in ("word", "char", "char_wb"),
-    "strip_accents": lambda value: value in (None, "ascii", "unicode"),
-    "html": lambda value: value is None or isinstance(value, bool),
+    "analyzer": among("word", "char", "char_wb"),
+    "strip_accents": among(None, "ascii", "unicode"),
+    "html": among(None, True, False),
 }
 
 

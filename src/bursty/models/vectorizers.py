@@ -21,6 +21,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from bursty.corpus import Corpus
+from bursty.corpus.text import RULES, among
 from bursty.storage.schema import floats, items, maybe, storable
 from bursty.typing import Array
 
@@ -28,46 +29,26 @@ _KINDS: dict[str, Any] = {kind.__name__: kind for kind in (CountVectorizer, Tfid
 _DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
 
 
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, tuple) and [type(item) for item in value] == [int, int]
-
-
-def _among(*values: Any) -> Callable[[Any], bool]:
-    return lambda value: any(value is known or (isinstance(value, str) and value == known) for known in values)
-
-
-def _is_word_list(value: Any) -> bool:
-    return value is None or value == "english" or (isinstance(value, list) and all(isinstance(w, str) for w in value))
-
-
 # The parameters that are stored, and what they may be. Those of _ALWAYS must have this value.
 _STORED: dict[str, Callable[[Any], bool]] = {
+    **{name: rule for name, rule in RULES.items() if name != "html"},
     "encoding": lambda value: isinstance(value, str),
-    "decode_error": _among("strict", "ignore", "replace"),
-    "strip_accents": _among(None, "ascii", "unicode"),
-    "lowercase": _is_flag,
-    "analyzer": _among("word", "char", "char_wb"),
+    "decode_error": among("strict", "ignore", "replace"),
     "token_pattern": lambda value: value is None or isinstance(value, str),
-    "stop_words": _is_word_list,
-    "ngram_range": _is_pair,
-    "binary": _is_flag,
-    "dtype": _among(*_DTYPES),
+    "binary": among(True, False),
+    "dtype": among(*_DTYPES),
     "max_df": _is_number,
     "min_df": _is_number,
     "max_features": lambda value: value is None or _is_number(value),
-    "norm": _among(None, "l1", "l2"),
-    "use_idf": _is_flag,
-    "smooth_idf": _is_flag,
-    "sublinear_tf": _is_flag,
-    "alternate_sign": _is_flag,
+    "norm": among(None, "l1", "l2"),
+    "use_idf": among(True, False),
+    "smooth_idf": among(True, False),
+    "sublinear_tf": among(True, False),
+    "alternate_sign": among(True, False),
     "n_features": lambda value: _is_number(value) and 0 < value < 2**31,
 }
 _ALWAYS = {"input": "content", "preprocessor": None, "tokenizer": None}
