@@ -2,10 +2,11 @@
 
 One operator, comparison or number is changed at a time, at random places, in a copy of the library; the tests of the
 module's folder (or those given with ``--tests``) run against each, and the changes that no test noticed are printed.
-Tests of the same name as the changed file go first, then those that call the changed function, the fastest of them
-first, and the first failure ends the run. ``--near`` runs only the former, where there are any. ``--only 3 17`` repeats
-the third and seventeenth change of a seed. ``--notes FILE`` keeps what was seen of tests that have not changed since.
-Files whose names begin with ``cuda_`` are left out: they need a GPU.
+Tests of the same name as the changed file go first, then those that call the changed function, the fastest files first,
+and the first failure ends the run. It counts only if the same tests, up to the failure, pass without the change; a test
+that fails there too is left out. ``--near`` runs only the tests of the same name, where there are any.
+``--only 3 17`` repeats the third and seventeenth change of a seed. ``--notes FILE`` keeps what was seen of tests that
+have not changed since. Files whose names begin with ``cuda_`` are left out: they need a GPU.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -34,7 +36,7 @@ import numba
 import pytest
 
 ROOT = Path(__file__).parent.parent
-_IMPORTED = ("scipy.optimize", "scipy.sparse.linalg", "scipy.stats", "sklearn.base")  # once, before the tests fork
+_NO_IMPORT = "the changed file cannot be imported"
 _OPERATORS: dict[type, type] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -102,14 +104,16 @@ class Library:
         self.tests = sorted({file for test in tests for file in _files(ROOT / test)})
         self.notes = notes
         self.sound: dict[Path, bool] = {}
+        self.unsound: set[str] = set()
+        self.passed: set[tuple[bool | str, ...]] = set()
         self.watched: dict[str, Any] = {}
         shutil.copytree(ROOT / "src" / "bursty", folder / "bursty")
         python = [str(folder), str(ROOT)]
         os.environ |= {"PYTHONPATH": os.pathsep.join(python), "PYTHONDONTWRITEBYTECODE": "1"}
         sys.dont_write_bytecode = True
         sys.path[:0] = python
-        for name in (*_IMPORTED, module):
-            importlib.import_module(name)
+        importlib.import_module(module)
+        self._pytest(["--collect-only", "-q", *map(str, self.tests)])  # imports, once, what the tests import
 
     def namesakes(self, file: Path) -> list[str]:
         """Files of tests with the name of this file or its folder in theirs, if they pass without any change."""
@@ -119,7 +123,7 @@ class Library:
             if test not in self.sound:
                 # In this process, so that later ones have its kernels.
                 self.sound[test] = not self._pytest(["-q", str(test)])
-        return [str(test) for test in found if self.sound[test]]
+        return [str(test.relative_to(ROOT)) for test in found if self.sound[test]]
 
     def watch(self) -> None:
         """Note which functions of the module each test calls.
@@ -134,7 +138,7 @@ class Library:
                 found = self.folder / "watched.json"
                 plugin = ["-p", "benchmarks.watched"]
                 if not self._run([str(file)], 3_600, plugin, WATCHED=f"{self.module}:{found}"):
-                    raise SystemExit(f"{file} fails without any change: {(self.folder / 'log').read_text()}")
+                    raise SystemExit(f"{file} fails without any change: {self._log()}")
                 known[key] = json.loads(found.read_text())
                 self.notes.write_text(json.dumps(known))
             self.watched |= known[key]
@@ -146,15 +150,17 @@ class Library:
         # A compiled kernel has those that it calls in it: all are compiled again.
         own = {"NUMBA_CACHE_DIR": tempfile.mkdtemp(dir=self.folder)} if "kernels" in target.parts else {}
         first = self.namesakes(file)
-        if first and not self._run_changed(target, text, first, 600, **own):
+        if self._is_noticed(target, text, first, 600, **own):
             return True
         if first and self.near:
             return False
         if not self.watched:
             self.watch()
-        parts = self._near(name, lines)
+        near, rest = self._near(name, lines)
+        # What no test calls may have run when the library was imported.
         return any(
-            not self._run_changed(target, text, part, 60 + 10 * self._seconds(part), **own) for part in parts if part
+            self._is_noticed(target, text, part, 60 + 10 * self._seconds(part), again=not near, **own)
+            for part in (near, rest)
         )
 
     def _near(self, name: str, lines: range) -> tuple[list[str], list[str]]:
@@ -162,19 +168,51 @@ class Library:
         ours = {test: found["calls"].get(name, []) for test, found in self.watched.items()}
         near = [test for test in ours if any(first <= lines[0] and lines[-1] <= last for first, last in ours[test])]
         # Others share what a fixture of their file made. What runs on import is in no test: any may see it.
-        files = {test.partition("::")[0] for test in near}
-        rest = {test for test in ours if not near or test.partition("::")[0] in files} - set(near)
-        fastest_first = [sorted(part, key=lambda test: self.watched[test]["seconds"]) for part in (near, rest)]
-        return fastest_first[0], fastest_first[1]
+        files = {_file(test) for test in near}
+        rest = [test for test in ours if (not near or _file(test) in files) and test not in set(near)]
+        return self._fastest_files_first(near), self._fastest_files_first(rest)
 
-    def _run_changed(self, target: Path, text: str, tests: list[str], seconds: float, **extra: str) -> bool:
-        """Whether the tests pass with this text in the file."""
+    def _fastest_files_first(self, tests: list[str]) -> list[str]:
+        """In the order of each file, without another between: pytest would import a file a second time."""
+        seconds: Counter[str] = Counter()
+        for test in tests:
+            seconds[_file(test)] += self.watched[test]["seconds"]
+        return sorted(tests, key=lambda test: seconds[_file(test)])
+
+    def _is_noticed(
+        self, target: Path, text: str, tests: list[str], seconds: float, again: bool = False, **extra: str
+    ) -> bool:
+        """Whether tests fail with this text in the file that pass without it.
+
+        Only the code of functions is replaced where that is enough; with ``again``, the library is imported again.
+        """
         source = ROOT / "src" / target.relative_to(self.folder)
-        target.write_text(text)
-        try:
-            return self._run(tests, seconds, change=(target, source.read_text(), text), **extra)
-        finally:
-            shutil.copy2(source, target)  # with its time, by which numba knows what it has compiled
+        new = None if extra or again else changed_code(target, source.read_text(), text)
+        tests = [test for test in tests if test not in self.unsound]
+        while tests:
+            target.write_text(text)
+            try:
+                passed = self._run(tests, seconds, target=target, code=new, **extra)
+            finally:
+                shutil.copy2(source, target)  # with its time, by which numba knows what it has compiled
+            if passed:
+                return False
+            if self._log().endswith(_NO_IMPORT):
+                return True
+            same = tests[: _failed(self._log(), tests) + 1]
+            if (new is None, *same) in self.passed:
+                return True
+            if self._run(same, seconds, target=target, code=None if new is None else {}):
+                self.passed.add((new is None, *same))
+                return True
+            unsound = same[_failed(self._log(), same)]
+            print(f"fails without any change, left out: {unsound}", flush=True)
+            self.unsound.add(unsound)
+            tests.remove(unsound)
+        return False
+
+    def _log(self) -> str:
+        return (self.folder / "log").read_text()
 
     def _seconds(self, tests: list[str]) -> float:
         return sum(self.watched[test]["seconds"] for test in tests)
@@ -184,25 +222,32 @@ class Library:
         tests: list[str],
         seconds: float,
         options: Sequence[str] = (),
-        change: tuple[Path, str, str] | None = None,
+        target: Path | None = None,
+        code: dict[FunctionType, CodeType] | None = None,
         **extra: str,
     ) -> bool:
-        """Whether these tests pass within so many seconds of the processor, in a fork of this process."""
+        """Whether these tests pass within so many seconds of the processor, in a fork of this process.
+
+        With ``code`` for some functions, the library stays as it was imported; without, it is imported again.
+        """
         listed = self.folder / "tests"  # a command line has a largest length
         listed.write_text("\n".join(tests))
         child = os.fork()
         if not child:
-            code = 1
+            status = 1
             try:
                 os.setsid()
                 resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
                 os.environ |= extra
                 numba.config.CACHE_DIR = extra.get("NUMBA_CACHE_DIR", numba.config.CACHE_DIR)
-                if change is None or extra or not put_code(*change):
+                if code is None:
                     forget("bursty")  # to be imported as it is now
-                code = self._pytest(["-x", "-q", *options, f"@{listed}"])
+                else:
+                    put_code(code)
+                if target is None or self._imports(target):
+                    status = self._pytest(["-x", "-q", *options, f"@{listed}"])
             finally:
-                os._exit(code)
+                os._exit(status)
         patience = time.monotonic() + 10 * seconds
         while time.monotonic() < patience:
             ended, status = os.waitpid(child, os.WNOHANG)
@@ -212,6 +257,15 @@ class Library:
         os.killpg(child, signal.SIGKILL)
         os.waitpid(child, 0)
         return False
+
+    def _imports(self, target: Path) -> bool:
+        """Whether the changed file can be imported; if not, the log says so."""
+        try:
+            importlib.import_module(".".join(target.relative_to(self.folder).with_suffix("").parts))
+        except Exception:
+            (self.folder / "log").write_text(_NO_IMPORT)
+            return False
+        return True
 
     def _pytest(self, arguments: list[str]) -> int:
         """Run pytest in this process; what it says goes to the log."""
@@ -232,31 +286,48 @@ class Library:
             os.close(log)
 
 
-def put_code(target: Path, before: str, after: str) -> bool:
-    """Give the functions of an imported file the code of a changed one; False if more than functions changed."""
+def changed_code(target: Path, before: str, after: str) -> dict[FunctionType, CodeType] | None:
+    """New code of the imported functions that another text changes; None if it changes more than functions."""
     new = {}
+    names: Counter[str] = Counter()
 
-    def compare(old: CodeType, changed: CodeType) -> bool:
-        """Whether these differ; functions that do are noted."""
+    def compare(old: CodeType, changed: CodeType, around: CodeType | None = None) -> bool:
+        """Whether these differ in what runs with the code around them; functions that differ are noted."""
         inner = [[value for value in code.co_consts if isinstance(value, CodeType)] for code in (old, changed)]
         own = [[value for value in code.co_consts if not isinstance(value, CodeType)] for code in (old, changed)]
-        below = sum(compare(*pair) for pair in zip(*inner, strict=True)) > 0
+        below = [compare(*pair, old) for pair in zip(*inner, strict=True)]
         same = (old.co_code, old.co_names, repr(own[0])) == (changed.co_code, changed.co_names, repr(own[1]))
-        if old.co_flags & inspect.CO_OPTIMIZED:
-            if below or not same:
-                new[old.co_qualname] = changed
-            return below or not same
-        return not same
+        differs = any(below) or not same
+        names[old.co_qualname] += 1
+        if around is None or _is_function(around) or not _is_function(old):
+            # The code of a function holds that of those in it; a class or a comprehension runs with the module.
+            return differs
+        if differs:
+            new[old.co_qualname] = changed
+        return False
 
     # Both as `ast` writes them, so that nothing but the change is different.
-    if compare(*(compile(ast.unparse(ast.parse(text)), str(target), "exec") for text in (before, after))):
-        return False
+    more = compare(*(compile(ast.unparse(ast.parse(text)), str(target), "exec") for text in (before, after)))
+    if more or any(names[name] > 1 for name in new):
+        return None
+    found = {}
     for value in gc.get_objects():
         if isinstance(value, FunctionType) and value.__code__.co_filename == str(target):
             code = new.get(value.__code__.co_qualname)
             if code is not None and code.co_freevars == value.__code__.co_freevars:
-                value.__code__ = code
-    return True
+                found[value] = code
+    return found
+
+
+def _is_function(code: CodeType) -> bool:
+    """Whether it runs when it is called: not a module, a class or a comprehension."""
+    return bool(code.co_flags & inspect.CO_OPTIMIZED) and not code.co_name.endswith(("comp>", "genexpr>"))
+
+
+def put_code(new: dict[FunctionType, CodeType]) -> None:
+    """Give functions other code."""
+    for function, code in new.items():
+        function.__code__ = code
 
 
 def forget(package: str) -> None:
@@ -271,6 +342,21 @@ def _is_test(module: Any) -> bool:
 
 def _files(place: Path) -> list[Path]:
     return sorted(place.rglob("test_*.py")) if place.is_dir() else [place]
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def _failed(log: str, tests: Sequence[str]) -> int:
+    """The place of the test, or of its file, that failed first, by what pytest says; the last if it says nothing."""
+    lines = [line.partition(" ")[2] for line in log.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    found = [
+        place
+        for place, test in enumerate(tests)
+        if any(line == test or line.startswith((f"{test} - ", f"{test}::")) for line in lines)
+    ]
+    return min(found, default=len(tests) - 1)
 
 
 def _digest(*files: Path) -> str:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -148,3 +150,14 @@ def test_levels_of_counts_have_the_same_maximum():
     family = DCM._family
     expected = family.update(family.summarize(chunk, resp)).alpha
     np.testing.assert_allclose(maximise_alpha(chunk.sum_by_level(resp), chunk.sum_by_length(resp)), expected, rtol=1e-9)
+
+
+def test_memory_of_a_fit_is_that_of_some_tables():
+    n_words = 20_000
+    counts = sp.csr_array(np.random.default_rng(0).poisson(0.01, size=(50, n_words)))
+    DCM().fit(counts)
+    tracemalloc.start()
+    DCM().fit(counts)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 * 8 * n_words

@@ -97,6 +97,18 @@ def test_normaliser_is_stable_at_real_sizes(n_words, s):
     assert found[2] == pytest.approx(math.log1p(-clash), rel=1e-9, abs=1e-11)
 
 
+def test_normaliser_with_a_thousand_fresh_tokens():
+    """Sum over the number of fresh tokens: its chance, by recursion over tokens, and that their words all differ."""
+    n, s, n_words = 5_000, 500.0, 50_000
+    fresh = np.append(1.0, np.zeros(n))
+    for i in range(n):
+        fresh[1:] = (fresh[1:] * i + fresh[:-1] * s) / (s + i)
+        fresh[0] *= i / (s + i)
+    differ = np.cumprod(np.append(1.0, 1.0 - np.arange(n) / n_words))
+    found = log_normaliser(np.full(n_words, s / n_words), np.array([n]))[0]
+    assert found == pytest.approx(np.log(fresh @ differ), rel=1e-8)
+
+
 def test_sample_is_the_normalised_distribution():
     model = model_with([0.5, 2.0, 0.1, 1.0])
     every = np.array(list(oracles.compositions(5, 4)))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.utils.estimator_checks import check_estimator
 
+from bursty import BayesClassifier
 from bursty.engines import Assignment, Chunk, cut, total
 from bursty.families import DCM, EDCM, FAMILIES, Multinomial, VonMisesFisher
 from bursty.kernels import threads
@@ -232,3 +233,10 @@ def test_any_small_table_has_a_finite_fit(table, estimator):
     log_prob = model.log_prob(table)
     assert np.all(np.isfinite(log_prob))
     assert np.all(log_prob <= 1e-9)
+
+
+@pytest.mark.parametrize("estimator", [Multinomial, DCM, EDCM])
+def test_urns_can_be_shrunk_towards_the_corpus(estimator):
+    X, y = np.array([[3, 1, 0], [0, 1, 4], [2, 2, 0], [1, 0, 5]]), [0, 1, 0, 1]
+    shrunk = BayesClassifier(family=estimator(), smoothing="shrink", refine=None).fit(X, y)
+    assert shrunk.predict(X).tolist() == y

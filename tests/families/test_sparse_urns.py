@@ -133,3 +133,13 @@ def test_nothing_at_all():
     none = Levels(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty((0, 1)), N_WORDS * K)
     sizes = Levels(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty((0, K)), 1)
     np.testing.assert_array_equal(solve_urns(PairUrns(none, K), sizes), np.zeros((N_WORDS, K)))
+
+
+def test_pairs_without_weight_change_nothing():
+    """As of a component that has lost its documents."""
+    _, sparse, sizes = tables(corpus("limits"))
+    items = np.insert(sparse.items, 0, 0).astype(np.int32)  # word 0 in component 0, which has no tokens
+    more = Levels(items, np.insert(sparse.values, 0, 1), np.insert(sparse.weights, 0, 0.0, axis=0), N_WORDS * K)
+    assert sparse.items[0] > 0
+    found, expected = (solve_urns(PairUrns(levels, K), sizes) for levels in (more, sparse))
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)

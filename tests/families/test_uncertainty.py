@@ -116,3 +116,20 @@ def test_a_model_that_fits_makes_such_data():
     own = predictive_check(DCM().fit(X), X, statistics={"tokens": lambda counts: float(counts.sum())}, n_draws=3)
     assert own.p_values == {"tokens": 1.0}
     assert "variance" in plot.predictive_check(fits).get_yticklabels()[3].get_text()
+
+
+def test_statistics_that_are_compared():
+    X = np.array([[3, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0], [5, 1, 0, 0]])  # a word and a document that are empty
+    occurring = X[X > 0]
+    means, variances = X[:, :3].mean(axis=0), X[:, :3].var(axis=0)
+    expected = {
+        "share of empty cells": np.mean(X == 0),
+        "share of words that are repeated": np.mean(occurring > 1),
+        "mean count of a word that occurs": np.mean(occurring),
+        "variance of counts over their mean": np.mean(variances / means),
+        "share of the most frequent word": np.mean([3 / 4, 1.0, 0.0, 5 / 6]),
+    }
+    with pytest.warns(UserWarning, match="no words"):
+        model = DCM().fit(X)
+    found = predictive_check(model, X, n_draws=3, random_state=0).observed
+    assert found == pytest.approx(expected)

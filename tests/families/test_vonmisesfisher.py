@@ -6,9 +6,9 @@ import pytest
 from scipy.special import ive
 from scipy.stats import vonmises_fisher
 
-from bursty.families import VonMisesFisher
+from bursty.families import VonMisesFisher, get_family
 from bursty.families.bessel import bessel_ratio, log_iv
-from bursty.families.vonmisesfisher import KAPPA_MAX, concentration, log_constant
+from bursty.families.vonmisesfisher import KAPPA_MAX, VMFParameters, concentration, log_constant
 
 
 @pytest.mark.parametrize("order", [0.5, 1.0, 4.5, 9.5, 10.0, 12.0, 50.0, 1000.0, 5000.0, 50_000.0])
@@ -89,3 +89,30 @@ def test_sample_recovers_the_parameters():
 def test_perplexity_is_refused():
     with pytest.raises(ValueError, match="no perplexity"):
         VonMisesFisher().fit([[1, 2]]).perplexity([[1, 2]])
+
+
+def test_only_ratios_of_weights_count():
+    """Also for a component with less than one document in all, as in a mixture with soft assignments."""
+    X = np.random.default_rng(0).poisson(2.0, size=(30, 6)) + 1
+    weights = np.random.default_rng(1).random(30)
+    model, light = (VonMisesFisher().fit(X, sample_weight=weights * scale) for scale in (1.0, 1e-3))
+    np.testing.assert_allclose(light.mu_, model.mu_, rtol=1e-12)
+    assert light.kappa_ == pytest.approx(model.kappa_, rel=1e-9)
+
+
+@pytest.mark.parametrize("n_words", [1, 2])
+def test_sample_of_one_and_of_two_words(n_words):
+    model = VonMisesFisher().fit(np.random.default_rng(0).poisson(3.0, size=(40, n_words)) + 1)
+    drawn = model.sample([2, 2, 2, 2], random_state=0)
+    np.testing.assert_allclose(np.linalg.norm(drawn, axis=1), 2.0)
+    assert len(np.unique(drawn, axis=0)) == (1 if n_words == 1 else 4)
+
+
+def test_perturbed_components_are_directions():
+    rng = np.random.default_rng(0)
+    model = VonMisesFisher().fit(rng.poisson(3.0, size=(40, 8)))
+    params = get_family(model).perturb(VMFParameters(model.mu_[:, None], np.array([model.kappa_])), 3, 0.5, rng)
+    np.testing.assert_allclose(np.linalg.norm(params.mu, axis=0), 1.0)
+    cosines = model.mu_ @ params.mu
+    assert np.all((cosines > 0.5) & (cosines < 1.0 - 1e-6))
+    np.testing.assert_array_equal(params.kappa, [model.kappa_] * 3)
