@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.timing import table
+from benchmarks.timing import median, table
 from bursty.engines import LocalEngine
 from bursty.families import get_family
 from bursty.families.priors import UrnPrior
@@ -141,16 +141,6 @@ def measure(
         if tokens and "sweep" in name:
             rows.append((f"{name}, M tokens/s", *(tokens / t / 1e6 for t in seconds), seconds[0] / seconds[-1]))
     table(title, rows, ("ms", *(f"{n} threads" for n in arguments.threads), "times faster"))
-
-
-def median(function: Callable[[], Any], rounds: int) -> float:
-    """Seconds; the first round is not counted."""
-    seconds = []
-    for _ in range(rounds + 1):
-        began = time.perf_counter()
-        function()
-        seconds.append(time.perf_counter() - began)
-    return float(np.median(seconds[1:]))
 
 
 def copies_of_memory() -> dict[str, Callable[[], Any]]:

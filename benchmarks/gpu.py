@@ -8,7 +8,8 @@ writes what it finds to a file in the folder at once; ``gpu.json`` has all of it
 the card, its bandwidth), ``suite`` (the kernels against plain formulas, the sampler against a list of all states, and
 against the processor's sampler), ``sweeps`` (tokens per second for shapes of the kernel), ``iterations`` (an EM
 iteration and its parts), ``fit`` (``--counts``, a sparse matrix saved by SciPy, from counts to topics, beside
-tomotopy), ``streaming`` (a corpus in chunks against one chunk), ``mixtures`` (an iteration of EM with the counts).
+tomotopy), ``profile`` (the parts of an iteration of that fit, by events of the card), ``streaming`` (a corpus in chunks
+against one chunk), ``mixtures`` (an iteration of EM with the counts, and with rows like embeddings).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.timing import table
+from benchmarks.timing import median, table
 
 RESULTS: dict[str, Any] = {}
 GOALS = {"news": {20: 5.0, 100: 4.0, 500: 1.5}, "nips": {20: 2.0, 100: 1.5, 500: 0.8}}
@@ -193,6 +194,7 @@ def iterations(arguments: argparse.Namespace) -> None:
     """An EM iteration of DCMLDA, 5 sweeps and the M step, and where its time goes."""
     from numba import cuda
 
+    from benchmarks import gpu_profile
     from bursty.inference.topics import cuda_dcmlda, dcmlda
 
     (corpus,), (n_topics,) = arguments.corpora, arguments.topics
@@ -215,8 +217,8 @@ def iterations(arguments: argparse.Namespace) -> None:
     speed = 5 * n_tokens / (sweeping + updating) / 1e6
     result = {"ms of sweeps and tallies": sweeping, "of the update": updating, "G tokens/s in all": speed}
     keep(arguments, f"{corpus} K={n_topics} iteration", result)
-    parts = profile(chunk, topics, params, n_topics)
-    keep(arguments, f"{corpus} K={n_topics} parts of an iteration, ms", parts)
+    parts = gpu_profile.parts_of_iteration(chunk, topics, params, n_topics)
+    keep(arguments, f"{corpus} K={n_topics} parts of an iteration, ms on the card, until launched", parts)
 
 
 def fit(arguments: argparse.Namespace) -> None:
@@ -235,6 +237,17 @@ def fit(arguments: argparse.Namespace) -> None:
         print(f"tomotopy {speed:.1f} M tokens/s; the whole fit is {ratio:.1f} times as fast", flush=True)
 
 
+def profile(arguments: argparse.Namespace) -> None:
+    """The parts of an iteration with the counts, K = 100."""
+    from benchmarks import gpu_profile
+
+    counts = sp.csr_array(sp.load_npz(arguments.counts).astype(np.int32))
+    found = gpu_profile.of_fit(counts, 100, min(30, arguments.iterations))
+    keep(arguments, "profile, counts, K = 100", found)
+    rows = [(name, *both) for name, both in found["ms on the card, until launched"].items()]
+    table("Parts of an iteration of DCMLDA, K = 100", rows, ("part", "ms on the card", "ms until launched"))
+
+
 def streaming(arguments: argparse.Namespace) -> None:
     """Corpora in chunks: the same distribution, and a card that is too small for all of them."""
     from benchmarks import gpu_fit
@@ -250,43 +263,13 @@ def streaming(arguments: argparse.Namespace) -> None:
 
 
 def mixtures(arguments: argparse.Namespace) -> None:
-    """An iteration of EM for mixtures of six copies of the counts, and what its sums reach of the bandwidth."""
-    from numba import cuda
-
-    from bursty.engines.card import on_card
-    from bursty.engines.cuda import CudaEngine
-    from bursty.families import get_family
-    from bursty.inference import cuda_em, em
-    from bursty.inference.starts import perturb
+    """An iteration of EM for mixtures of six copies of the counts, and of rows like embeddings."""
+    from benchmarks import gpu_mixtures
 
     counts = sp.csr_array(sp.load_npz(arguments.counts).astype(np.int32))
-    documents = CudaEngine(None).place(sp.csr_array(sp.vstack([counts] * 6, format="csr")))
-    card = cuda_em.CardChunk(documents.chunks[0])
-    for n_components in (20, 100):
-        for family in ("edcm", "dcm"):
-            problem = em.Problem(documents, get_family(family), documents.split(None), n_components, 0.05)
-            state = perturb(problem, np.random.default_rng(0))
-            for _ in range(3):
-                stats = problem.expectation(state)
-                state = problem.maximise(stats, state.params)
-
-            def expectation(problem: Any = problem, state: Any = state) -> None:
-                state.params.forget()
-                problem.expectation(state)
-
-            def maximisation(problem: Any = problem, state: Any = state, stats: Any = stats) -> None:
-                problem.maximise(stats, state.params)
-
-            found = {"E step, ms": 1e3 * median(expectation), "M step, ms": 1e3 * median(maximisation)}
-            if family == "edcm":
-                resp = on_card(np.random.default_rng(0).random((documents.n_documents, n_components), dtype=np.float32))
-                table, n_bytes = on_card(state.params.rounded.log_table), 4 * (n_components + 1) * documents.n_cells
-                for name, rows in (("words", table), ("by word", resp)):
-                    pattern = card.pattern(name)
-                    seconds = median(lambda p=pattern, r=rows: (p.sum_rows(r), cuda.synchronize()))
-                    found |= {f"sums {name}, ms": 1e3 * seconds, f"sums {name}, GB/s": n_bytes / seconds / 1e9}
-            keep(arguments, f"mixture, {family}, K = {n_components}", found)
-            print(family, n_components, found, flush=True)
+    for name, found in gpu_mixtures.steps(counts):
+        keep(arguments, f"mixture, {name}", found)
+        print(name, found, flush=True)
 
 
 PARTS = {
@@ -295,21 +278,12 @@ PARTS = {
     "sweeps": sweeps,
     "iterations": iterations,
     "fit": fit,
+    "profile": profile,
     "streaming": streaming,
     "mixtures": mixtures,
 }
 
 # What they are made of ---------------------------------------------------------------------------------------
-
-
-def median(function: Callable[[], Any], rounds: int = 5) -> float:
-    """Seconds; the first round is not counted."""
-    seconds = []
-    for _ in range(rounds + 1):
-        began = time.perf_counter()
-        function()
-        seconds.append(time.perf_counter() - began)
-    return float(np.median(seconds[1:]))
 
 
 def make_up(arguments: argparse.Namespace, name: str) -> None:
@@ -380,45 +354,6 @@ def speed_of(chunk: Any, n_tokens: int, n_topics: int, variant: tuple[int, int],
         cuda.synchronize()
 
     return n_tokens / median(one, 3) / 1e9
-
-
-def profile(chunk: Any, topics: Any, params: Any, n_topics: int) -> dict[str, float]:
-    """Milliseconds of the parts."""
-    from numba import cuda
-
-    from bursty.engines.card import column_sums, copied, zeros
-    from bursty.inference.topics import cuda_dcmlda, cuda_maximise
-    from bursty.inference.topics.cuda_sweeps import Shape, Sweep, move_blocks
-
-    shape, tokens, weights = Shape.of(n_topics, chunk), chunk.on_card, params.weights
-    _, stats = cuda_dcmlda.sweeps(chunk, 0, topics, params, 1, range(1, 3), True)
-    tallies = zeros((n_topics, tokens.longest + 1), np.int32), zeros((tokens.n_levels, n_topics), np.int32)
-    plain = Sweep(chunk, 0, topics, weights, 1, 3, None, shape)
-    urns = cuda_maximise.CardUrns(stats, params.on_card.shape)
-    urns.start(np.empty(0), params.on_card)
-    lambdas = cuda.to_device(np.full(n_topics, 10.0))
-    parts: dict[str, Callable[[], Any]] = {
-        "copy of the topics": lambda: copied(topics),
-        "tables cleared": lambda: zeros((tokens.n_levels, n_topics), np.int32),
-        "sweep": plain.run,
-        "of which documents that are not cut": lambda: plain._chains(tokens.short, 0),
-        "moves of blocks": lambda: move_blocks(chunk, 0, topics, weights, 1, 20),
-        "sweep with tallies": dataclasses.replace(plain, tallies=tallies).run,
-        "log-likelihood of words": lambda: cuda_dcmlda._log_words(stats.words, chunk, params.on_card),
-        "of mixtures": lambda: cuda_dcmlda._log_mixtures(stats.mixtures, chunk, params),
-        "types": lambda: cuda_maximise.CardUrns(stats, params.on_card.shape),
-        "solve": lambda: urns.solve_on_card(lambdas, 1),
-        "column sums": lambda: column_sums(params.on_card),
-        "beta": lambda: cuda_maximise.step_beta(stats, params.on_card, params.sums),
-        "alpha": lambda: cuda_maximise.learn_alpha(stats, params.alpha_on_card, params.sums),
-        "table": lambda: cuda_dcmlda.CardHyperparameters(params.alpha_on_card, params.on_card).weights,
-    }
-    if tokens.segments is not None:
-        parts["auxiliary variables"] = lambda: plain.draw_auxiliary(tokens.segments)
-    found = {}
-    for name, part in parts.items():
-        found[name] = 1e3 * median(lambda part=part: (part(), cuda.synchronize()))
-    return found
 
 
 if __name__ == "__main__":

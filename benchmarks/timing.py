@@ -23,6 +23,11 @@ def side_by_side(
     return {name: statistics.median(times) for name, times in seconds.items()}
 
 
+def median(function: Callable[[], Any], rounds: int = 5) -> float:
+    """Median seconds of one function; the first round is not counted."""
+    return side_by_side({"": function}, rounds)[""]
+
+
 def table(title: str, rows: list[tuple[Any, ...]], header: tuple[str, ...]) -> None:
     """Print a plain table."""
     cells = [header, *([_text(cell) for cell in row] for row in rows)]

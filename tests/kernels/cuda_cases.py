@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from bursty import DCMLDA, LDA, save
 from bursty.engines import Chunk
 from bursty.engines import cuda as engine
-from bursty.engines.card import copied, zeros
+from bursty.engines.card import copied, on_card, zeros
 from bursty.engines.cuda import CudaChunk, fetch
 from bursty.families import get_family
 from bursty.inference import cuda_em, em, posteriors
@@ -339,6 +339,47 @@ def check_mixture_steps_are_those_of_the_processor(n_documents=5, n_components=3
                 both = (getattr(stats, field.name) for stats in (ours.stats, theirs.stats))
                 one, other = (getattr(part, "weights", part) for part in both)
                 np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-8)
+
+
+def check_directions_are_those_of_the_processor(n_documents=5, n_components=3):
+    """Von Mises-Fisher, with dense rows (some without a direction, in pieces) and with counts."""
+    _, chunk, _, _ = case(n_documents, n_components, 9)
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((n_documents, 7)).astype(np.float32)
+    rows[2] = 0.0
+    family, labels = get_family("vonmisesfisher"), np.where(np.arange(n_documents) == 3, 2, -1)
+    last = np.stack([rng.integers(0, 3, n_documents), rng.random(n_documents)], axis=1).astype(np.float32)
+    for one in (*engine.CudaEngine(1).place(rows).chunks, chunk):
+        mu = rng.standard_normal((one.n_words, n_components))
+        params = family.parameters_type(mu / np.linalg.norm(mu, axis=0), np.array([0.5, 3.0, 20.0]))
+        state = em.State(params, np.array([0.5, 0.3, 0.2]))
+        for given in ((None, None, None), (labels, rng.random(n_documents) + 0.5, last)):
+            with mock.patch.object(cuda_em, "_PIECE_OF_POINTS", 2):
+                places, found = cuda_em.expect(one, *given, family, state, 1.0, False)
+            expected_places, expected = em.expect(one, *given, family, state, 1.0, False)
+            assert not isinstance(places, np.ndarray)
+            np.testing.assert_allclose(fetch(places), expected_places, rtol=1e-5)
+            np.testing.assert_allclose(found.moved, expected.moved, rtol=1e-5)
+            ours, theirs = found.expectation, expected.expectation
+            np.testing.assert_allclose(ours.log_evidence, theirs.log_evidence, rtol=1e-6)
+            np.testing.assert_allclose(ours.stats.resultant, theirs.stats.resultant, rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(ours.stats.weight, theirs.stats.weight, rtol=1e-6)
+
+
+def check_products_of_many_tiles():
+    """More rows, coordinates and columns than a tile has, and none at all."""
+    rng = np.random.default_rng(2)
+    for n_rows, n_columns in ((11, 9), (0, 3)):
+        rows = rng.standard_normal((n_rows, 5)).astype(np.float32)
+        (chunk,) = engine.CudaEngine(1).place(np.vstack([rows, np.ones((1, 5), dtype=np.float32)])).chunks
+        own, table = cuda_em.CardChunk(chunk).points, rng.standard_normal((5, n_columns))
+        directions = own.directions.copy_to_host().astype(np.float64)
+        found = own.products(table, np.arange(float(n_columns))).copy_to_host()
+        np.testing.assert_allclose(found, directions @ table + np.arange(n_columns), rtol=1e-12)
+        weights = rng.random((n_rows + 1, n_columns))
+        with mock.patch.object(cuda_em, "_PIECE_OF_POINTS", 3):
+            found = own.sum_rows(on_card(weights)).copy_to_host()
+        np.testing.assert_allclose(found, directions.T @ weights, rtol=1e-12, atol=1e-15)
 
 
 def check_chunks_leave_a_small_card():

@@ -1,6 +1,6 @@
 """A chunk of documents, and the sparse sums over it in terms of which every family is written.
 
-There are four sums per document (for the E step) and four over documents (for the M step), so that families contain
+There are five sums per document (for the E step) and five over documents (for the M step), so that families contain
 only mathematics:
 
 | per document | over documents | sums over |
@@ -9,6 +9,7 @@ only mathematics:
 | `tokens(table)` | `sum_tokens(resp)` | the tokens: words times their counts |
 | `levels(table)` | `sum_by_level(resp)` | the pairs (word, count) |
 | `lengths_of(table)` | `sum_by_length(resp)` | the length of the document |
+| `directions(table, constants)` | `sum_directions(resp)` | the tokens, divided by the Euclidean norm of the document |
 
 ``table`` has one row per word (or level, or length) and one column per component; the result has one row per document.
 ``resp`` is an array of shape (n_documents, n_components), or an `Assignment` of one component to most documents.
@@ -201,6 +202,11 @@ class Chunk:
         """Euclidean norm of each document."""
         return np.sqrt(self.row_sums(self.values.astype(np.float64) ** 2))
 
+    @property
+    def inverse_norms(self) -> Array:
+        """One over the norm, 0 for documents without words."""
+        return np.divide(1.0, self.norms, out=np.zeros(self.n_documents), where=self.norms > 0)
+
     @cached_property
     def _by_word(self) -> tuple[Array, Array, Array]:
         return order.transpose(self.indptr, self.indices, self.values, self.n_words)
@@ -285,6 +291,10 @@ class Chunk:
         cost = np.arange(len(out) + 1) * np.int64(out.shape[1])
         threads.run(gather.add_tables, cost, out, rows, out)
 
+    def directions(self, table: Array, constants: Array) -> Array:
+        """Sum of the rows of the table over the tokens of each document, divided by its norm, plus the constants."""
+        return self.tokens(table) * self.inverse_norms[:, None] + constants
+
     def lengths_of(self, table: Array) -> Array:
         """The row of the table for the length of each document."""
         return table[self._by_length[1]]
@@ -348,6 +358,13 @@ class Chunk:
         """Weight of the documents of each length."""
         values, _, starts, rows = self._by_length
         return Levels(np.zeros(len(values), dtype=np.int32), values, self._sum(starts, rows, resp), 1)
+
+    def sum_directions(self, resp: Resp) -> tuple[Array, Array]:
+        """Weighted sum of the documents divided by their norms (n_words x K), and weight of those with a norm (K)."""
+        inverse = self.inverse_norms
+        if not isinstance(resp, Assignment):
+            inverse = inverse[:, None]
+        return self.sum_tokens(resp * inverse), self.total(resp * (inverse > 0))
 
     @staticmethod
     def total(resp: Resp) -> Array:

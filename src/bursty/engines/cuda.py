@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from bursty.corpus.shards import ShardedCorpus
 from bursty.engines.chunks import Chunk, cut
+from bursty.engines.dense import cut_rows
 from bursty.engines.documents import Column, Documents, Size, version_for
 from bursty.engines.local import LocalDocuments, LocalEngine
 from bursty.kernels import gather, gibbs_counts, threads
@@ -76,7 +77,8 @@ class CudaEngine(LocalEngine):
     def place(self, counts: sp.csr_array | Array | ShardedCorpus | Collection) -> Documents:
         """Counts are copied to the GPU when a function first needs them there, chunk by chunk if they are too many."""
         if isinstance(counts, np.ndarray):
-            return super().place(counts)
+            dense = list(cut_rows(counts, _CHUNK))
+            return CudaDocuments(dense, [Size.of(chunk) for chunk in dense], counts.shape[1], self.n_threads)
         if isinstance(counts, ShardedCorpus):
             raise ValueError('engine="cuda" needs counts in memory: pass corpus.counts, or use engine="local"')
         if isinstance(counts, Collection):

@@ -1,6 +1,6 @@
 """A block of dense rows of real numbers, such as embeddings: the sums of a chunk without its indices.
 
-Only families of real vectors ask for it (`Family.signed`), which use `tokens`, `sum_tokens`, `total` and `norms`.
+Only families of real vectors ask for it (`Family.signed`), which use `directions` and `sum_directions`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bursty.engines import Assignment, Chunk, Resp
+from bursty.engines import Chunk, Resp
 from bursty.families.base import Family, Parameters, Statistics, log_normal_copies
 from bursty.families.bessel import bessel_ratio, log_iv
 from bursty.families.estimator import FamilyEstimator
@@ -56,15 +56,13 @@ class VonMisesFisherFamily(Family[VMFStatistics, VMFParameters]):
     )
     integer = False
     signed = True
+    uses_sums = True
     has_perplexity = False
     smooths = False
 
     def summarize(self, chunk: Chunk, resp: Resp) -> VMFStatistics:
         """Add up the directions."""
-        inverse = np.divide(1.0, chunk.norms, out=np.zeros(chunk.n_documents), where=chunk.norms > 0)
-        if not isinstance(resp, Assignment):
-            inverse = inverse[:, None]
-        return VMFStatistics(chunk.sum_tokens(resp * inverse), chunk.total(resp * (inverse > 0)))
+        return VMFStatistics(*chunk.sum_directions(resp))
 
     def update(
         self, stats: VMFStatistics, *, smoothing: float = 0.0, start: VMFParameters | None = None
@@ -89,8 +87,7 @@ class VonMisesFisherFamily(Family[VMFStatistics, VMFParameters]):
 
     def log_prob(self, chunk: Chunk, params: VMFParameters) -> Array:
         """Log-density of each document's direction under each component."""
-        inverse = np.divide(1.0, chunk.norms, out=np.zeros(chunk.n_documents), where=chunk.norms > 0)
-        return chunk.tokens(params.mu * params.kappa) * inverse[:, None] + log_constant(params.kappa, chunk.n_words)
+        return chunk.directions(params.mu * params.kappa, log_constant(params.kappa, chunk.n_words))
 
     def perturb(
         self, params: VMFParameters, n_components: int, scale: float, rng: np.random.Generator

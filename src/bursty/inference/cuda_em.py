@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from bursty.engines import Levels
-from bursty.engines.card import empty, host_sums, launch, on_card, zeros
-from bursty.engines.cuda import CudaChunk, fetch
+from bursty.engines.card import column_sums, empty, host_sums, launch, on_card, zeros
+from bursty.engines.cuda import CudaChunk, fetch, make_room
+from bursty.engines.dense import DenseChunk
 from bursty.inference import em
 from bursty.inference.posteriors import State, document_temperatures
-from bursty.kernels.cuda import gather, sums
+from bursty.kernels.cuda import gather, points, sums
 from bursty.typing import Array
 
 # Starts, indices and (for tokens) counts.
@@ -27,9 +28,12 @@ _PATTERNS: dict[str, Any] = {
     "tokens by word": lambda chunk: chunk._by_word,
     "by level": lambda chunk: chunk._by_level[2:],
     "by length": lambda chunk: chunk._by_length[2:],
+    "directions": lambda chunk: (chunk.indptr, chunk.indices, chunk.values * chunk.inverse_norms[_rows(chunk.indptr)]),
+    "directions by word": lambda chunk: _directions_by_word(chunk.inverse_norms, *chunk._by_word),
+    "with words": lambda chunk: (np.array([0, np.count_nonzero(chunk.norms)]), np.flatnonzero(chunk.norms)),
 }
-# Rows of a pattern are cut into pieces of this many indices.
-_PIECE = 512
+# Rows of a pattern are cut into pieces of this many indices, and dense rows are added up in pieces of as many as this.
+_PIECE, _PIECE_OF_POINTS = 512, 2048
 
 
 class Pattern:
@@ -64,6 +68,47 @@ class Pattern:
         return out
 
 
+class Points:
+    """Dense rows on the card: their directions, in single precision."""
+
+    def __init__(self, chunk: DenseChunk) -> None:
+        self.n_documents, self.n_rows = chunk.n_documents, chunk.n_words
+        make_room(4 * chunk.n_cells)
+        rows, directions = chunk.rows, np.empty((self.n_documents, self.n_rows), dtype=np.float32)
+        np.multiply(rows, chunk.inverse_norms[:, None], out=directions, casting="same_kind")
+        self.directions = on_card(directions)
+        ones = on_card(np.ones((self.n_documents, 1), dtype=np.float32))
+        #: Sum of the directions.
+        self.sizes = on_card(self.sum_rows(ones).copy_to_host()[:, 0])
+
+    def products(self, table: Array, constants: Array) -> Any:
+        """A row for each document: its direction times the table, plus the constants."""
+        out = empty((self.n_documents, table.shape[1]), np.float64)
+        self._multiply(on_card(table), on_card(constants), out, size=self.n_rows, is_transposed=False)
+        return out
+
+    def sum_rows(self, table: Any) -> Any:
+        """For each coordinate, the sum of the rows of the table times this coordinate of the directions."""
+        n_columns = table.shape[1]
+        pieces = empty((max(1, -(-self.n_documents // _PIECE_OF_POINTS)), self.n_rows * n_columns), np.float64)
+        nothing = zeros((n_columns,), np.float64)
+        self._multiply(table, nothing, pieces, size=_PIECE_OF_POINTS, is_transposed=True)
+        total, out = column_sums(pieces), empty((self.n_rows, n_columns), np.float64)
+        out.copy_to_device(total.reshape(out.shape))
+        return out
+
+    def _multiply(self, table: Any, constants: Any, out: Any, **options: Any) -> None:
+        points.multiply(self.directions, table, constants, out.reshape(out.size), **options)
+
+
+def _directions_by_word(inverse: Array, starts: Array, documents: Array, values: Array) -> tuple[Array, ...]:
+    return starts, documents, values * inverse[documents]
+
+
+def _rows(indptr: Array) -> Array:
+    return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+
+
 def _row_sums(starts: Array, values: Array) -> Array:
     return np.diff(np.append(0.0, np.cumsum(values, dtype=np.float64))[starts])
 
@@ -87,7 +132,7 @@ class Shares:
 class CardChunk:
     """The sums of a `Chunk` on the card; what needs no parameters is asked of the chunk itself."""
 
-    def __init__(self, chunk: CudaChunk, copies: dict[int, Any] | None = None) -> None:
+    def __init__(self, chunk: CudaChunk | DenseChunk, copies: dict[int, Any] | None = None) -> None:
         self._chunk, self._copies = chunk, {} if copies is None else copies
 
     def __getattr__(self, name: str) -> Any:
@@ -120,6 +165,13 @@ class CardChunk:
         return self.kept(name, lambda: Pattern(*_PATTERNS[name](self._chunk)))
 
     @property
+    def points(self) -> Points:
+        """The rows of a dense chunk."""
+        chunk = self._chunk
+        assert isinstance(chunk, DenseChunk)
+        return self.kept("points", lambda: Points(chunk))
+
+    @property
     def without_first(self) -> CardChunk:
         """`Chunk.without_first`."""
         return CardChunk(self._chunk.without_first, self._copies)  # type: ignore[arg-type]  # any chunk has sums
@@ -135,6 +187,15 @@ class CardChunk:
     def levels(self, table: Array) -> Rows:
         """`Chunk.levels`."""
         return Rows(self.pattern("levels").sum_rows(table))
+
+    def directions(self, table: Array, constants: Array) -> Rows:
+        """`Chunk.directions`."""
+        if isinstance(self._chunk, DenseChunk):
+            return Rows(self.points.products(table, constants))
+        out = self.pattern("directions").sum_rows(table)
+        same = self.once(None, 0, np.int32)  # the row of constants is that of every document
+        launch(gather.add_rows, out.size, on_card(constants[None]), same, self.once(None, 0.0, np.float64), out)
+        return Rows(out)
 
     def rising(self, weights: Array, more: float) -> Rows:
         """`Chunk.rising`."""
@@ -154,8 +215,7 @@ class CardChunk:
         own = self.once(constants, 0.0, np.float64)
         launch(gather.add_rows, out.table.size, on_card(by_length), codes, own, out.table)
 
-    def _sum(self, name: str, resp: Shares) -> Array:
-        pattern = self.pattern(name)
+    def _sum(self, pattern: Pattern | Points, resp: Shares) -> Array:
         found, everyone = pattern.sum_rows(resp.table), pattern.sizes
         if resp.weights is not None:
             weights = self.once(resp.weights, 1.0, np.float64)
@@ -166,27 +226,33 @@ class CardChunk:
 
     def sum_by_word(self, resp: Shares) -> Array:
         """`Chunk.sum_by_word`."""
-        return self._sum("by word", resp)
+        return self._sum(self.pattern("by word"), resp)
 
     def sum_tokens(self, resp: Shares) -> Array:
         """`Chunk.sum_tokens`."""
-        return self._sum("tokens by word", resp)
+        return self._sum(self.pattern("tokens by word"), resp)
+
+    def sum_directions(self, resp: Shares) -> tuple[Array, Array]:
+        """`Chunk.sum_directions`."""
+        is_dense = isinstance(self._chunk, DenseChunk)
+        resultant = self._sum(self.points if is_dense else self.pattern("directions by word"), resp)
+        return resultant, self._sum(self.pattern("with words"), resp)[0]
 
     def sum_by_level(self, resp: Shares) -> Levels:
         """`Chunk.sum_by_level`."""
         chunk = self._chunk
-        levels = Levels(chunk.level_words, chunk.level_values, self._sum("by level", resp), chunk.n_words)
+        levels = Levels(chunk.level_words, chunk.level_values, self._sum(self.pattern("by level"), resp), chunk.n_words)
         levels.__dict__["first"] = chunk.level_first
         return levels
 
     def sum_by_length(self, resp: Shares) -> Levels:
         """`Chunk.sum_by_length`."""
         values = self._chunk.length_values
-        return Levels(np.zeros(len(values), dtype=np.int32), values, self._sum("by length", resp), 1)
+        return Levels(np.zeros(len(values), dtype=np.int32), values, self._sum(self.pattern("by length"), resp), 1)
 
 
 def expect(
-    chunk: CudaChunk,
+    chunk: CudaChunk | DenseChunk,
     labels: Array | None,
     sample_weight: Array | None,
     last: Any,
@@ -199,7 +265,7 @@ def expect(
     if not family.uses_sums:
         return em.expect(chunk, labels, sample_weight, fetch(last), family, state, temperature, tempering)
     card, n_documents, params = CardChunk(chunk), chunk.n_documents, state.params.rounded
-    if "log_table" not in params.__dict__:
+    if not family.signed and "log_table" not in params.__dict__:
         params.__dict__["log_table"] = logs = empty(params.table.shape, np.float32)
         launch(gather.take_logs, logs.size, card.parameters(params.table), logs)
     log_prob = family.log_prob(card, params).table
