@@ -25,6 +25,9 @@ def corpus(kind):
         counts[..., 1] = np.minimum(counts[..., 1], 1)
         counts[..., 2] = 0
         counts[np.arange(60), rng.integers(0, N_WORDS, 60), 2] = rng.integers(1, 9, 60)
+    if kind == "alike":  # pairs without repeats, in one to four documents
+        counts[4:, 10:] = 0
+        counts[:, 10:] = rng.integers(0, 2, size=counts[:, 10:].shape) * (np.arange(60) < 4)[:, None, None]
     return counts
 
 
@@ -75,12 +78,14 @@ def test_same_bits_for_any_number_of_threads(monkeypatch):
     assert len(set(results)) == 1
 
 
-@pytest.mark.parametrize("kind", ["plain", "limits"])
+@pytest.mark.parametrize("kind", ["plain", "limits", "alike"])
 def test_solutions_as_lists_are_those_of_tables(kind):
     _, sparse, sizes = tables(corpus(kind))
-    urns, listed = PairUrns(sparse, K), ListedUrns(sparse, K)
+    urns = PairUrns(sparse, K)
+    listed = ListedUrns(urns)
+    assert kind != "alike" or len(listed.types) < 0.7 * len(urns.types)
     table, found = solve_urns(urns, sizes), solve_urns(listed, sizes)
-    np.testing.assert_allclose(found[:-K], table[urns.words, urns.components], rtol=1e-12)
+    np.testing.assert_allclose(found[:-K], table[urns.words, urns.components][listed.pairs], rtol=1e-12)
     np.testing.assert_array_equal(found[-K:], 0.0)
     np.testing.assert_allclose(listed.sums(found), table.sum(axis=0), rtol=1e-12)
     both = [solve_with_prior(own, sizes, UrnPrior()) for own in (urns, listed)]
@@ -89,6 +94,27 @@ def test_solutions_as_lists_are_those_of_tables(kind):
     others = np.ones((N_WORDS, K), dtype=bool)
     others[urns.words, urns.components] = False
     np.testing.assert_allclose(both[1].alpha[-K:], (both[0].alpha * others).sum(axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_places", [65_536, 7])
+@pytest.mark.parametrize("kernel", ["find_alike", "py_func"])
+def test_pairs_without_repeats_and_of_as_many_documents_are_alike(n_places, kernel):
+    """In a table that is too small, some stand for themselves."""
+    _, sparse, _ = tables(corpus("alike"))
+    urns = PairUrns(sparse, K)
+    found, function = np.empty(len(urns.types), dtype=np.int32), gibbs_maximise.find_alike
+    function = getattr(function, "py_func", function) if kernel == "py_func" else function
+    places = np.full(n_places, -1, dtype=np.int32)
+    function(urns.first, urns.values, urns.components, urns.types, places, found)
+    known, expected = {}, np.arange(len(found))
+    for pair in range(len(found)):
+        if urns.values[urns.first[pair + 1] - 1] == 1:
+            expected[pair] = known.setdefault((urns.components[pair], urns.types[pair]), pair)
+    own = found == np.arange(len(found))
+    if n_places > len(found):
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(found[~own], expected[~own])
+    assert own.sum() < len(own)
 
 
 def test_components_at_their_maximum_stay_there():

@@ -28,7 +28,7 @@ from bursty.families.base import Statistics, weighted_logs
 from bursty.families.multinomial import documents_of_tokens
 from bursty.families.priors import Draws, Solution, UrnPrior, solve_with_prior
 from bursty.families.solve import S_MAX, S_MIN, solve_urns, tails
-from bursty.families.sparse_urns import ListedUrns
+from bursty.families.sparse_urns import ListedUrns, PairUrns
 from bursty.families.urn import UrnEstimator, UrnFamily, UrnParameters
 from bursty.kernels import gather, maximise, polya, tables, threads
 from bursty.typing import Array
@@ -78,7 +78,7 @@ class DCMFamily(UrnFamily[DCMStatistics, DCMParameters]):
         if self.prior is None:
             return self.update(stats).s
         pairs = _pairs(stats.types, stats.repeats)
-        return solve_with_prior(ListedUrns(pairs, stats.types.shape[1]), stats.lengths, self.prior).s
+        return solve_with_prior(ListedUrns(PairUrns(pairs, stats.types.shape[1])), stats.lengths, self.prior).s
 
     def solve(self, stats: DCMStatistics, prior: UrnPrior, start: Array | None = None) -> Solution:
         """Weights given this prior, and the standard error of log s."""

@@ -39,6 +39,8 @@ from bursty.typing import Array
 
 # Maximum number of rounds, each with the terms of the last solution, and the change of log s that ends them.
 _MAX_ROUNDS, _NEAR = 50, 1e-4
+# Steps towards the solution in each round: the terms of the next one are different.
+_STEPS = 3
 # Smallest share of its own draws that a word keeps.
 _LEFT = 0.02
 # Prior guess of the scale of log s between components, with the weight of one component.
@@ -152,7 +154,7 @@ def solve_with_prior(urns: Urns, lengths: Levels, prior: UrnPrior, start: Array 
     """
     documents = (lengths.values > 0) @ lengths.weights
     pull: Pull = Weak(documents)
-    alpha = solve_urns(urns, lengths, pull=pull) if start is None else start
+    alpha = solve_urns(urns, lengths, pull=pull, n_steps=_STEPS) if start is None else start
     known = urns.totals > 0
     own: Array | float = 0.0
     s = urns.sums(alpha)
@@ -166,7 +168,8 @@ def solve_with_prior(urns: Urns, lengths: Levels, prior: UrnPrior, start: Array 
         score, info = information(urns, lengths, s, urns.by_component(tables + own) + unseen, averaged)
         if prior.between and known.sum() > 1:
             pull = learn_between(np.log(s[known]), score[known], info[known])
-        alpha = solve_urns(urns, lengths, alpha, pull=replace(averaged, prior=pull), n_steps=3 if start is None else 1)
+        pulls, n_steps = replace(averaged, prior=pull), _STEPS if start is None else 1
+        alpha = solve_urns(urns, lengths, alpha, pull=pulls, n_steps=n_steps)
         last, s = s, urns.sums(alpha)
         if np.all(np.abs(np.log(s[known] / last[known])) < _NEAR):
             break

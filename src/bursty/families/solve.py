@@ -51,7 +51,9 @@ class LengthUrn:
     def __call__(self, s: Array) -> tuple[Array, Array]:
         """h(s), -h'(s)."""
         first, second = np.empty_like(s), np.empty_like(s)
-        maximise.harmonic(self.values, self.tails, s, first, second)
+        # A level takes about ten terms of sums.
+        cost = np.arange(len(s) + 1) * np.int64(10 * len(self.values))
+        threads.run(maximise.harmonic, cost, self.values, self.tails, s, first, second)
         return first, second
 
 

@@ -20,6 +20,8 @@ from bursty.typing import Array
 UNSEEN = 0.1
 # Pairs are summed in blocks of at least this many, then block by block: the same bits for any number of threads.
 _BLOCK = 16_384
+# Size of the table in which pairs that are alike find each other: it fits into the cache of a core.
+_PLACES = 65_536
 
 
 class PairUrns:
@@ -162,7 +164,28 @@ class ListedUrns(PairUrns):
     """The same with solutions as lists: one number per pair, then for each component the sum over all other words.
 
     A table of words x components is filled at the end only, or never if s is all that is needed.
+    Pairs of a component that no document repeats, and that as many documents have, are solved once: they are most of the
+    pairs of a topic.
     """
+
+    def __init__(self, urns: PairUrns) -> None:
+        alike = np.empty(len(urns.types), dtype=np.int32)
+        places = np.full(_PLACES, -1, dtype=np.int32)
+        gibbs_maximise.find_alike(urns.first, urns.values, urns.components, urns.types, places, alike)
+        #: Index of the pair that each entry of a list stands for, and number of pairs like it.
+        self.pairs = np.flatnonzero(alike == np.arange(len(alike), dtype=np.int32))
+        self._n_alike = np.bincount(alike, minlength=len(alike))[self.pairs].astype(np.float64)
+        sizes = np.diff(urns.first)[self.pairs]
+        self.first = np.append(0, np.cumsum(sizes))
+        entries = np.arange(self.first[-1]) + np.repeat(urns.first[self.pairs] - self.first[:-1], sizes)
+        self.values, self.tails, self._weights = urns.values[entries], urns.tails[entries], urns._weights[entries]
+        self.types, self.components = urns.types[self.pairs], urns.components[self.pairs]
+        self.shape, self.totals, self._n_unseen = urns.shape, urns.totals, urns._n_unseen
+        self.set_first(self.types)
+
+    def by_component(self, values: Array) -> Array:
+        """Sum over the pairs of each component, K."""
+        return super().by_component(self._n_alike * values)
 
     def sums(self, alpha: Array) -> Array:
         """Sum over the words of each component."""

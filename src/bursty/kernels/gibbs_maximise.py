@@ -20,6 +20,8 @@ from bursty.kernels.polya import inverse_sums
 
 # Newton squares the error: a relative change this small is the last one needed.
 _SMALL = 1e-6
+# Places of a table of hashes that are looked at.
+_PROBES = 8
 
 
 @kernel
@@ -30,6 +32,28 @@ def tail_sums(first, weights, out, start, stop):
         for entry in range(first[pair + 1] - 1, first[pair] - 1, -1):
             tail += weights[entry]
             out[entry] = tail
+
+
+@kernel
+def find_alike(first, values, topics, types, places, out):
+    """For each pair the first one with the same equation: of the same topic, without repeats, in as many documents.
+
+    ``places`` is a table of hashes, filled with -1. Pairs that find no place in it stand for themselves.
+    """
+    for pair in range(len(types)):
+        out[pair] = pair
+        if values[first[pair + 1] - 1] > 1:
+            continue
+        place = int((topics[pair] * 7919.0 + types[pair] * 997.0) % len(places))
+        for _ in range(_PROBES):
+            other = places[place]
+            if other < 0:
+                places[place] = pair
+                break
+            if topics[other] == topics[pair] and types[other] == types[pair]:
+                out[pair] = other
+                break
+            place = (place + 1) % len(places)
 
 
 @kernel

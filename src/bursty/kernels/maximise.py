@@ -23,12 +23,14 @@ _SMALL = 1e-6
 
 
 @kernel
-def harmonic(values, tails, a, first, second):
-    """One urn per component: ``first[k] = sum_j tail_j / (a_k + j)``, ``second[k] = sum_j tail_j / (a_k + j)^2``.
+def harmonic(values, tails, a, first, second, start, stop):
+    """One urn for each component from ``start`` to ``stop``.
+
+    ``first[k] = sum_j tail_j / (a_k + j)``, ``second[k] = sum_j tail_j / (a_k + j)^2``.
 
     Equivalent to ``weights @ (digamma(a + values) - digamma(a))`` with the weights of the single levels.
     """
-    for k in range(len(a)):
+    for k in range(start, stop):
         g, q, lo = 0.0, 0.0, 0
         for level in range(len(values)):
             tail = tails[level, k]

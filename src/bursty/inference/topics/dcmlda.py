@@ -88,12 +88,14 @@ class Method:
     @has_versions
     def conclude(self, stats: DCMLDAStatistics, params: Hyperparameters) -> Hyperparameters:
         """The same with s estimated under the prior."""
-        result = self.update(stats, params)
         if self.prior is None or not self.learn:
-            return result
-        solution = solve_with_prior(ListedUrns(stats.words, result.n_topics), stats.sizes(), self.prior)
+            return self.update(stats, params)
+        urns, sizes = PairUrns(stats.words, params.n_topics), stats.sizes()
+        beta, background = _learn_beta(urns, sizes, params.beta)
+        result = Hyperparameters(learn_alpha(stats), beta, background)
+        solution = solve_with_prior(ListedUrns(urns), sizes, self.prior)
         scale = np.where(solution.s > 0, solution.s / result.totals, 1.0)
-        return replace(result, beta=result.beta * scale)
+        return replace(result, beta=threads.apply(np.multiply, beta, scale, out=beta))
 
     def of_stream(self, mean: DCMLDAStatistics, n_documents: int) -> DCMLDAStatistics:
         """The mean times the number of documents, so that words of a single document have a weight of about 1."""
@@ -157,7 +159,11 @@ def learn_beta(stats: DCMLDAStatistics, last: Array, *, exact: bool = False) -> 
     The share is the discount of its words (`PairUrns.discounted`), at least `FLOOR`; it goes to all words in
     proportion to a background that all topics share. Returns the weights (W x K) and the background (W).
     """
-    urns, beta, s, _, discounted = _discounted(stats, last, exact)
+    return _learn_beta(PairUrns(stats.words, last.shape[1]), stats.sizes(), last, exact)
+
+
+def _learn_beta(urns: PairUrns, sizes: Levels, last: Array, exact: bool = False) -> tuple[Array, Array]:
+    beta, s, _, discounted = _discounted(urns, sizes, last, exact)
     kept, share, background = discounted
     return _on_background(urns, kept, np.maximum(share, FLOOR) * s, background, beta, s == 0, last)
 
@@ -172,7 +178,8 @@ def draw_params(stats: DCMLDAStatistics, params: Hyperparameters, seed: int, num
     where the last part, for words new to the topic, is spread over all words in proportion to the background. The mean
     is the beta of `learn_beta`. Chains with these parameters leave optima that those of maximum likelihood do not.
     """
-    urns, beta, s, lambdas, discounted = _discounted(stats, params.beta, exact=False)
+    urns, sizes = PairUrns(stats.words, params.n_topics), stats.sizes()
+    beta, s, lambdas, discounted = _discounted(urns, sizes, params.beta, exact=False)
     kept, share, background = discounted
     shapes = np.append(urns.pick(beta) * kept * lambdas[urns.components], np.maximum(share, FLOOR) * s * lambdas)
     items = urns.words.astype(np.int64) * len(s) + urns.components
@@ -188,13 +195,12 @@ def draw_params(stats: DCMLDAStatistics, params: Hyperparameters, seed: int, num
     return Hyperparameters(learn_alpha(stats), *tables)
 
 
-def _discounted(stats: DCMLDAStatistics, last: Array, exact: bool) -> tuple[PairUrns, Array, Array, Array, Any]:
-    """The urns of the topics; beta by maximum likelihood, its sums, draws per unit of beta; `PairUrns.discounted`."""
-    urns, sizes = PairUrns(stats.words, last.shape[1]), stats.sizes()
+def _discounted(urns: PairUrns, sizes: Levels, last: Array, exact: bool) -> tuple[Array, Array, Array, Any]:
+    """Beta by maximum likelihood, its sums, draws per unit of beta; `PairUrns.discounted`."""
     beta = solve_urns(urns, sizes, None if exact else last)
     s = urns.sums(beta)
     lambdas = LengthUrn(sizes)(np.where(s == 0, 1.0, s))[0]
-    return urns, beta, s, lambdas, urns.discounted(beta, lambdas)
+    return beta, s, lambdas, urns.discounted(beta, lambdas)
 
 
 def _on_background(
