@@ -35,6 +35,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.timing import table
@@ -189,11 +190,15 @@ class Results:
             self.path.write_text("[\n" + ",\n".join(json.dumps(row) for row in self.rows) + "\n]\n")
 
 
-def fill(results: Results, key: dict[str, Any], split: Split, fit: Callable[[Any, int, int], Any], seeds: int) -> None:
+def fill(
+    results: Results, key: dict[str, Any], split: Split, fit: Callable[[Any, int, int], Any], seeds: int, jobs: int
+) -> None:
     """Fit the seeds that are missing. Stability needs the topics of all seeds at once, so all or none are fitted."""
     if len(results.of(key)) >= seeds:
         return
-    models, rows = zip(*(measure(split, fit, key["K"], seed) for seed in range(seeds)), strict=True)
+    # Processes share the cores.
+    found = Parallel(n_jobs=jobs)(delayed(measure)(split, fit, key["K"], seed) for seed in range(seeds))
+    models, rows = zip(*found, strict=True)
     for seed, row in enumerate(rows):
         others = [float(match_topics(models[seed], other)[1].mean()) for other in models[seed + 1 :]]
         results.add({**key, "seed": seed, **row, "overlaps": others})
@@ -215,6 +220,7 @@ def main() -> None:
     parser.add_argument("--corpora", nargs="+", default=list(CORPORA), choices=(*CORPORA, *CHOOSING))
     parser.add_argument("--topics", nargs="+", type=_number, default=[20, 50, 100], help='numbers of topics, or "auto"')
     parser.add_argument("--seeds", type=int, default=3, help="number of fits of each model")
+    parser.add_argument("--jobs", type=int, default=1, help="number of seeds that are fitted at once")
     parser.add_argument("--split", type=int, help="seed of another split of the same documents")
     parser.add_argument("--models", nargs="+", help="only these")
     parser.add_argument("--out", type=Path, help="JSON file of the results")
@@ -228,7 +234,7 @@ def main() -> None:
         for n_topics in args.topics:
             for model, fit in chosen.items():
                 key = {"corpus": name, "split": args.split, "K": n_topics, "model": model}
-                fill(results, key, split, fit, args.seeds)
+                fill(results, key, split, fit, args.seeds, args.jobs)
                 lines.append(line(key, results.of(key)))
         if name in PUBLISHED and args.split is None:
             empty = [""] * (len(HEADER) - 4)
