@@ -72,6 +72,9 @@ def sweep_kernel(
         home = int32(place() - lane)
         ratio, sizes, mates = int32(tile * SIZE), int32(tile * SIZE + ROW), int32(tile * SIZE + 2 * ROW)
         last_slot, last_lane = int32((n_topics - 1 - lane) // T), int32(min(n_topics, T) - 1)
+        no_lane = int32((n_topics - 1) % T)
+        # Of 64 bits, so that the topics of a lane are at fixed distances from one address.
+        own, own_ratio, own_mates = uint64(lane), uint64(ratio + lane), uint64(mates + lane)
         span = int32(cuda.blockIdx.x * (cuda.blockDim.x // T) + tile)
         begin, length, shift, row = spans[0, 1], int32(0), int32(0), int32(0)
         key, step = uint64(0), uint64(0)
@@ -110,11 +113,10 @@ def sweep_kernel(
             if bursty:
                 if active and kind != ANOTHER and filled >= 0:
                     for j in range(S):
-                        k = lane + T * j
-                        n = int32(memory[uint32(mates + k)])
-                        memory[uint32(mates + k)] = _0
+                        n = int32(memory[own_mates + uint64(T * j)])
+                        memory[own_mates + uint64(T * j)] = _0
                         if tally and n > 0:
-                            cuda.atomic.add(words, (level_first[filled] + n - 1, k), 1)
+                            cuda.atomic.add(words, (level_first[filled] + n - 1, lane + T * j), 1)
                     filled = int32(-1)
                 if votes(active and kind == FIRST) != 0:
                     meet()
@@ -124,7 +126,7 @@ def sweep_kernel(
                             cuda.atomic.add(memory, uint32(mates + topics[begin + mate]), _1)
                             mate += T
                     meet()
-            if active and lane == old % T:
+            if active and lane == int32(old & (T - 1)):
                 if not is_given:
                     n = memory[uint32(sizes + old)] - _1
                     memory[uint32(sizes + old)] = n
@@ -135,25 +137,24 @@ def sweep_kernel(
                     memory[uint32(mates + old)] -= _1
             total = _0
             for j in range(S):
-                k = lane + T * j
+                weight = table[uint64(word), own + uint64(T * j)]
                 if bursty:
-                    total += memory[uint32(ratio + k)] * (table[uint32(word), uint32(k)] + memory[uint32(mates + k)])
-                else:
-                    total += memory[uint32(ratio + k)] * table[uint32(word), uint32(k)]
+                    weight += memory[own_mates + uint64(T * j)]
+                total += memory[own_ratio + uint64(T * j)] * weight
                 sums[j] = total
             upto = total
             for depth in range(DEPTH):
                 before = read_before(upto, 1 << depth)
-                if lane >= 1 << depth:
+                if lane >= int32(1 << depth):
                     upto += before
             left *= read(upto, home + T - 1)
-            hits = uint32((votes(left < upto) >> home) & ((1 << T) - 1))
+            hits = uint32((uint32(votes(left < upto)) >> uint32(home & 31)) & ((1 << T) - 1))
             # The lanes add up in different orders, so that one without a topic may end a rounding above all others.
-            winner = min(int32(cuda.ffs(hits)) - int32(1), last_lane) if hits != 0 else int32((n_topics - 1) % T)
+            winner = min(int32(cuda.ffs(hits) - 1), last_lane) if hits != 0 else no_lane
             left -= upto - total
             slot = int32(0)
             for j in range(S):
-                slot += int32(sums[j] <= left)
+                slot = int32(slot + int32(sums[j] <= left))
             new = read(int32(lane + T * min(slot, last_slot)), home + winner)
             if active and lane == winner:
                 if not is_given:
