@@ -5,6 +5,7 @@ Plain functions: `test_cuda` runs them in the simulator, ``benchmarks.gpu`` on a
 
 from __future__ import annotations
 
+import math
 import sys
 import tempfile
 import time
@@ -32,7 +33,7 @@ from bursty.inference import cuda_em, em, posteriors
 from bursty.inference.topics import cuda_dcmlda, cuda_lda, cuda_maximise, cuda_sweeps, dcmlda
 from bursty.inference.topics.cuda_sweeps import Shape, Sweep
 from bursty.kernels import streams
-from bursty.kernels.cuda import gibbs
+from bursty.kernels.cuda import gibbs, variates
 from bursty.kernels.cuda.lanes import SIMULATED
 from bursty.samplers import lda
 from bursty.samplers.dcmlda import Hyperparameters
@@ -314,6 +315,33 @@ def statistics_and_update_are_those_of_the_processor(n_documents, n_topics):
     np.testing.assert_array_equal(twice.lengths.weights, expected.lengths.weights)
     # An odd number of chunks: those of the last are still on the card when they are added.
     np.testing.assert_array_equal((found + stats).words.weights, 2 * expected.words.weights)
+
+
+def check_drawn_words_have_their_mean(n_documents=5, n_topics=3):
+    """The shapes of the gamma variates are those of the processor; then, the mean of some draws."""
+    _, chunk, params, topics = case(n_documents, n_topics, 3)
+    _, stats = cuda_dcmlda.sweeps(chunk, 0, topics, params, 1, range(4, 5), True)
+    shapes = []
+
+    def means(given, names, seed, number, out, start, stop):
+        shapes.append(given)
+        out[start:stop] = given[start:stop]
+
+    with mock.patch.object(dcmlda.variates, "gammas", means):
+        mean = dcmlda.draw_params(stats.fetch(), params, 1, 2).beta
+    if SIMULATED:
+        with mock.patch.object(variates, "log_gamma", lambda shape, key, step: math.log(shape)):
+            found = cuda_dcmlda.draw_params(stats, params, 1, 2).fetch()
+        np.testing.assert_allclose(found.beta, mean, rtol=1e-8)
+    last, n_draws = cuda_dcmlda.CardHyperparameters.of(params), 2 if SIMULATED else 500
+    args = stats, last.on_card, last.sums, 1
+    draws = np.array([fetch(cuda_maximise.draw_beta(*args, i)[0]) for i in range(n_draws)])
+    s, share = mean.sum(axis=0), mean / mean.sum(axis=0)
+    error = s * np.sqrt(share * (1.0 - share) / len(draws))  # of one draw in all, which is more than there can be
+    np.testing.assert_allclose(draws.sum(axis=1), np.broadcast_to(s, (len(draws), n_topics)), rtol=0.02)
+    assert np.all(np.abs(draws.mean(axis=0) - mean) < 5 * error)
+    assert not np.array_equal(draws[0], draws[1])
+    np.testing.assert_array_equal(fetch(cuda_maximise.draw_beta(*args, 0)[0]), draws[0])
 
 
 def check_mixture_steps_are_those_of_the_processor(n_documents=5, n_components=3):

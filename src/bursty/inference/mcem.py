@@ -169,13 +169,12 @@ class Run(Generic[P]):
         self.trace.add(**entry, log_likelihood=log_likelihood, tokens_per_second=speed)
 
     def _new_params(self, stats: Any) -> P:
-        """By the M step, or drawn at the beginning; nothing is drawn on a device."""
+        """By the M step, or drawn at the beginning."""
         chains, draw, run = self.chains, self.schedule.draw, self.chains.documents.run_locally
         if draw is None or len(self.trace) >= self.schedule.n_drawn:
             params: P = run(self.method.update, stats, self.params)
             return params
-        fetch = chains.documents.fetch
-        drawn: P = run(draw, fetch(stats), fetch(self.params), chains.seed, chains.number)
+        drawn: P = run(draw, stats, self.params, chains.seed, chains.number)
         return drawn
 
     def standing(self) -> dict[str, Any]:
@@ -209,7 +208,7 @@ class Result(Generic[P]):
     def reordered(self, order: Array) -> Result[P]:
         """The same with the topics in this order."""
         params, stats = self.params.reordered(order), self.stats.reordered(order)  # type: ignore[attr-defined]  # all parameters have it
-        return replace(self, params=params, stats=stats, doc_topic=np.ascontiguousarray(self.doc_topic[:, order]))
+        return replace(self, params=params, stats=stats, doc_topic=np.take(self.doc_topic, order, axis=1))
 
 
 def finish(run: Run[P], interrupted: bool) -> Result[P]:

@@ -59,7 +59,7 @@ class Hyperparameters(CompiledTopics):
 
     def reordered(self, order: Array) -> Hyperparameters:
         """The topics in this order."""
-        return replace(self, alpha=self.alpha[order], beta=np.ascontiguousarray(self.beta[:, order]))
+        return replace(self, alpha=self.alpha[order], beta=np.take(self.beta, order, axis=1))
 
     def merged(self, into: Array) -> Hyperparameters:
         """Topic k becomes part of topic ``into[k]``: summed alpha, and mean beta, weighted by alpha."""

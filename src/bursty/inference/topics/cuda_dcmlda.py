@@ -177,7 +177,7 @@ def _log_mixtures(mixtures: Any, chunk: CudaChunk, params: CardHyperparameters) 
     """Log-probability of the documents' topics, and what their numbers of tokens take off that of the words."""
     out = empty((len(mixtures) + 1,), np.float64)
     args = mixtures, chunk.on_card.lengths, params.alpha_on_card, params.sums, out
-    by_topic.log_mixtures[len(out), rising.THREADS](*args)
+    by_topic.log_mixtures[len(out), by_topic.THREADS](*args)
     return out
 
 
@@ -201,6 +201,15 @@ def update(method: Method, stats: Any, params: Any) -> Any:
     result = CardHyperparameters(alpha, beta, background)
     result.weights  # noqa: B018  # launched while the card is busy; the next sweep needs not wait for them
     return result
+
+
+def draw_params(stats: Any, params: Any, seed: int, number: int) -> Any:
+    """`dcmlda.draw_params`, of other random numbers where the statistics are here."""
+    if not isinstance(stats, CardStatistics):
+        return dcmlda.draw_params(stats, fetch(params), seed, number)
+    last = CardHyperparameters.of(params)
+    beta, background = cuda_maximise.draw_beta(stats, last.on_card, last.sums, seed, number)
+    return CardHyperparameters(cuda_maximise.learn_alpha(stats, last.alpha_on_card, last.sums), beta, background)
 
 
 def begin(alpha: Array, beta: Any, background: Any) -> CardHyperparameters:

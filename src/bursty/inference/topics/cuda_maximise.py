@@ -15,7 +15,8 @@ from bursty.engines.cuda import TALL
 from bursty.families.solve import S_MAX, S_MIN, solve_urns
 from bursty.families.sparse_urns import UNSEEN
 from bursty.inference.topics.base import FLOOR
-from bursty.kernels.cuda import maximise, rising, tall
+from bursty.kernels import streams
+from bursty.kernels.cuda import maximise, rising, tall, variates
 from bursty.kernels.cuda import topics as by_topic
 from bursty.typing import Array
 
@@ -96,6 +97,23 @@ def solve_beta(stats: Any, last: Any) -> tuple[Any, Any]:
 
 def step_beta(stats: Any, last: Any, s: Any) -> tuple[Any, Any]:
     """beta after one step from ``last``, whose sums are ``s`` (1 x K), and the background."""
+    return _spread(stats, _stepped(stats, last, s), last)
+
+
+def draw_beta(stats: Any, last: Any, s: Any, seed: int, number: int) -> tuple[Any, Any]:
+    """The same with the words of each topic drawn: `dcmlda.draw_params`."""
+    beta = _stepped(stats, last, s)
+    s, lambdas, draws, given, background = _discounted(stats, beta)
+    gammas, new = empty(beta.shape, np.float64), empty(lambdas.shape, np.float64)
+    stream = seed, number + streams.TOPIC_WORDS
+    launch(variates.draw_pairs, gammas.size, draws, given, *stream, gammas)
+    shares = column_sums(given), column_sums(draws), FLOOR, beta.size
+    launch(variates.draw_new, new.size, s, lambdas, *shares, *stream, new)
+    launch(variates.normalise, beta.size, gammas, new, column_sums(gammas), s, FLOOR, background, last, beta)
+    return beta, background
+
+
+def _stepped(stats: Any, last: Any, s: Any) -> Any:
     urns, n_topics = CardUrns(stats, last.shape), last.shape[1]
     state, sizes = empty((n_topics,), np.int32), _sum_sizes(stats, s)
     lambdas, change, type_factors, token_factors = (empty((n_topics,), np.float64) for _ in range(4))
@@ -105,19 +123,27 @@ def step_beta(stats: Any, last: Any, s: Any) -> tuple[Any, Any]:
     s, slopes = column_sums(urns.solution), column_sums(urns.slope)
     args = s, slopes, S_MIN, S_MAX, state, lambdas, change, type_factors, token_factors
     launch(by_topic.step_lambda, n_topics, urns.sums_of_types, _sum_sizes(stats, s), *args)
-    return _spread(stats, urns.move(lambdas, change, type_factors, token_factors), last)
+    return urns.move(lambdas, change, type_factors, token_factors)
 
 
 def _sum_sizes(stats: Any, s: Any) -> Any:
     """`topics.sum_sizes`; s is 1 x K."""
     n_topics = len(stats.mixtures)
     sizes = empty((n_topics, 4), np.float64)
-    by_topic.sum_sizes[n_topics, rising.THREADS](stats.mixtures, stats.scale, s, sizes)
+    by_topic.sum_sizes[n_topics, by_topic.THREADS](stats.mixtures, stats.scale, s, sizes)
     return sizes
 
 
 def _spread(stats: Any, beta: Any, last: Any) -> tuple[Any, Any]:
     """`PairUrns.discounted` and what `dcmlda.learn_beta` makes of it; beta is changed in place."""
+    s, _, draws, given, background = _discounted(stats, beta)
+    args = draws, given, s, column_sums(given), column_sums(draws), FLOOR, background, last
+    launch(maximise.add_background, beta.size, beta, *args)
+    return beta, background
+
+
+def _discounted(stats: Any, beta: Any) -> tuple[Any, ...]:
+    """s (1 x K), draws per unit of beta (K), draws of each pair and those it gives up (W x K), the background (W)."""
     n_words, n_topics = beta.shape
     s = column_sums(beta)
     lambdas = empty((n_topics,), np.float64)
@@ -127,14 +153,12 @@ def _spread(stats: Any, beta: Any, last: Any) -> tuple[Any, Any]:
     given, draws, background = (empty(shape, np.float64) for shape in (beta.shape, beta.shape, (n_words,)))
     launch(maximise.give_up, beta.size, beta, lambdas, numbers, given, draws)
     launch(maximise.weigh_words, n_words, topics, numbers, UNSEEN, background)
-    args = draws, given, s, column_sums(given), column_sums(draws), FLOOR, background, last
-    launch(maximise.add_background, beta.size, beta, *args)
-    return beta, background
+    return s, lambdas, draws, given, background
 
 
 def learn_alpha(stats: Any, start: Any, s: Any) -> Any:
     """`topics.base.learn_alpha` on the card, from ``start``; s is anything positive."""
-    n_topics, one, each = len(start), (1, rising.THREADS), (len(start), rising.THREADS)
+    n_topics, one, each = len(start), (1, by_topic.THREADS), (len(start), by_topic.THREADS)
     sums, alpha, slope = _sum_sizes(stats, s), copied(start), zeros((n_topics,), np.float64)
     search, result = empty((5,), np.float64), empty((n_topics,), np.float64)
     by_topic.begin_alpha[one](*stats.lengths, sums, alpha, search)

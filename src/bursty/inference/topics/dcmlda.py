@@ -168,6 +168,7 @@ def _learn_beta(urns: PairUrns, sizes: Levels, last: Array, exact: bool = False)
     return _on_background(urns, kept, np.maximum(share, FLOOR) * s, background, beta, s == 0, last)
 
 
+@has_versions
 def draw_params(stats: DCMLDAStatistics, params: Hyperparameters, seed: int, number: int) -> Hyperparameters:
     """`Method.update` with the proportions of each topic's words drawn, given their numbers of independent draws.
 

@@ -57,12 +57,12 @@ def inverse_sums(a, n):
 
 @cuda.jit(device=True)
 def block_sum(value, box):
-    """The sum over the `THREADS` of a block, for all of them; ``box`` is shared memory."""
+    """The sum over the threads of a block (a power of two), for all of them; ``box`` is shared memory."""
     thread = cuda.threadIdx.x
     cuda.syncthreads()
     box[thread] = value
     cuda.syncthreads()
-    half = THREADS // 2
+    half = cuda.blockDim.x // 2
     while half > 0:
         if thread < half:
             box[thread] += box[thread + half]

@@ -11,8 +11,11 @@ import math
 
 from numba import cuda, float32, float64
 
-from bursty.kernels.cuda.rising import THREADS, block_sum, inverse_sums, log_rising
+from bursty.kernels.cuda.lanes import SIMULATED
+from bursty.kernels.cuda.rising import block_sum, inverse_sums, log_rising
 
+#: Threads of a block: there are few topics, and one of them may have a document with very many tokens.
+THREADS = 4 if SIMULATED else 512
 TOKENS, DOCUMENTS, SLOPE, CURVATURE = range(4)
 # What is known of a topic: s runs to infinity, to zero, or there is an equation to solve, or its solution.
 NOTHING, NO_REPEAT, ONE_WORD, ACTIVE, FOUND = range(5)

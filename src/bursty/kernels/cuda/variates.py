@@ -1,4 +1,4 @@
-"""Word probabilities of the topics of LDA, drawn on a GPU with one stream per pair of a word and a topic."""
+"""Words of topics that are drawn on a GPU, with one stream per pair of a word and a topic."""
 
 from __future__ import annotations
 
@@ -42,6 +42,47 @@ def draw_gammas(word_topics, beta, least, seed, number, out):
         word, k = pair // out.shape[1], pair % out.shape[1]
         key, step = stream(seed, number, pair)
         out[word, k] = max(math.exp(log_gamma(word_topics[word, k] + beta[word], key, step)), least)
+
+
+@cuda.jit(cache=True)
+def draw_pairs(draws, given, seed, number, out):
+    """A gamma variate of shape ``draws - given`` for each word and topic; of shape 0, it is 0."""
+    pair = cuda.grid(1)
+    if pair < out.size:
+        word, k = pair // out.shape[1], pair % out.shape[1]
+        shape = draws[word, k] - given[word, k]
+        out[word, k] = 0.0
+        if shape > 0.0:
+            key, step = stream(seed, number, pair)
+            out[word, k] = math.exp(log_gamma(shape, key, step))
+
+
+@cuda.jit(cache=True)
+def draw_new(s, lambdas, pool, total, least, n_pairs, seed, number, out):
+    """The same for the words that are new to each topic, whose share of its draws is at least ``least``."""
+    k = cuda.grid(1)
+    if k < out.size:
+        share = pool[0, k] / total[0, k] if total[0, k] > 0.0 else 0.0
+        shape = max(share, least) * s[0, k] * lambdas[k]
+        out[k] = 0.0
+        if shape > 0.0:
+            key, step = stream(seed, number, n_pairs + k)
+            out[k] = math.exp(log_gamma(shape, key, step))
+
+
+@cuda.jit(cache=True)
+def normalise(gammas, new, sums, s, least, background, last, beta):
+    """Proportions times s, and for all words a share of what is new; a topic without tokens keeps what it had."""
+    pair = cuda.grid(1)
+    if pair < beta.size:
+        word, k = pair // beta.shape[1], pair % beta.shape[1]
+        total = sums[0, k] + new[k]
+        if s[0, k] == 0.0:
+            beta[word, k] = last[word, k]
+        else:
+            scale = s[0, k] / total if total > 0.0 else 0.0
+            rest = max(new[k] * scale, least * s[0, k]) / beta.shape[0]
+            beta[word, k] = gammas[word, k] * scale + rest * background[word]
 
 
 @cuda.jit(cache=True)
