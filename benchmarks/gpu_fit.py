@@ -60,11 +60,11 @@ def _timed(function: Callable[..., Any], name: str, seconds: dict[str, float]) -
     return wrapper
 
 
-def fits(counts: sp.csr_array, n_topics: int, n_iter: int, rounds: int) -> dict[str, Any]:
+def fits(counts: sp.csr_array, n_topics: int, n_iter: int, rounds: int, n_drawn: int) -> dict[str, Any]:
     """From counts to topics with warm kernels: medians of some fits, and the phases of the median one."""
     n_tokens, found = int(counts.sum()), []
-    options = {"random_state": 0, "tol": 0, "n_components": n_topics, "engine": "cuda"}
-    DCMLDA(n_iter=2, burn_in=1, n_samples=1, **options).fit(counts)
+    options = {"random_state": 0, "tol": 0, "n_components": n_topics, "n_drawn": n_drawn, "engine": "cuda"}
+    DCMLDA(n_iter=n_drawn + 2, burn_in=1, n_samples=1, **options).fit(counts)
     for _ in range(rounds):
         with timed() as phases:
             began = time.perf_counter()
