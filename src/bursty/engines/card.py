@@ -6,6 +6,7 @@ their memory to the next array of the same size; it is freed if memory runs out.
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections import defaultdict
 from typing import Any
@@ -32,8 +33,9 @@ def launch(kernel: Any, n_items: int, *args: Any, stream: Any = 0) -> None:
 
 def empty(shape: Any, dtype: Any) -> Any:
     """An array on the GPU; its memory is used again once nothing refers to it (views of it do not count)."""
-    dtype, shape = np.dtype(dtype), tuple(np.atleast_1d(shape).tolist())
-    unused = _unused[int(np.prod(shape)) * dtype.itemsize]
+    # Without NumPy, whose functions take longer than a kernel to launch.
+    dtype, shape = np.dtype(dtype), tuple(int(n) for n in (shape if isinstance(shape, tuple) else (shape,)))
+    unused = _unused[math.prod(shape) * dtype.itemsize]
     array, memory = _on_memory(unused.pop(), shape, dtype) if unused else _allocate(shape, dtype)
     weakref.finalize(array, unused.append, memory).atexit = False
     return array
@@ -44,14 +46,14 @@ def _on_memory(memory: Any, shape: tuple[int, ...], dtype: Any) -> tuple[Any, An
     arrays: Any = cuda.simulator.cudadrv.devicearray if SIMULATED else cuda.cudadrv.devicearray
     if SIMULATED:
         return arrays.FakeCUDAArray(memory.view(dtype).reshape(shape)), memory
-    strides = tuple(dtype.itemsize * int(np.prod(shape[i + 1 :])) for i in range(len(shape)))
+    strides = tuple(dtype.itemsize * math.prod(shape[i + 1 :]) for i in range(len(shape)))
     return arrays.DeviceNDArray(shape, strides, dtype, gpu_data=memory), memory
 
 
 def _allocate(shape: tuple[int, ...], dtype: Any) -> tuple[Any, Any]:
     """An array on new memory, after freeing what is not in use if that is needed, and that memory."""
     if SIMULATED:  # as the memory of a GPU: not cleared
-        return _on_memory(np.full(int(np.prod(shape)) * dtype.itemsize, 255, dtype=np.uint8), shape, dtype)
+        return _on_memory(np.full(math.prod(shape) * dtype.itemsize, 255, dtype=np.uint8), shape, dtype)
     try:
         array = cuda.device_array(shape, dtype)
     except cuda.cudadrv.driver.CudaAPIError:
@@ -59,7 +61,7 @@ def _allocate(shape: tuple[int, ...], dtype: Any) -> tuple[Any, Any]:
         try:
             array = cuda.device_array(shape, dtype)
         except cuda.cudadrv.driver.CudaAPIError:
-            raise out_of_memory(int(np.prod(shape)) * dtype.itemsize, "a table needs") from None
+            raise out_of_memory(math.prod(shape) * dtype.itemsize, "a table needs") from None
     return array, array.gpu_data
 
 
