@@ -164,8 +164,8 @@ class ListedUrns(PairUrns):
     """The same with solutions as lists: one number per pair, then for each component the sum over all other words.
 
     A table of words x components is filled at the end only, or never if s is all that is needed.
-    Pairs of a component that no document repeats, and that as many documents have, are solved once: they are most of the
-    pairs of a topic.
+    Pairs of a component that no document repeats, and that as many documents have, are solved once: they are most of
+    the pairs of a topic.
     """
 
     def __init__(self, urns: PairUrns) -> None:
