@@ -62,6 +62,11 @@ def test_an_unreadable_file(verb, bench):
     assert complains(bench(*verb.split(), "bytes.csv"), "bytes.csv", "--encoding")
 
 
+def test_columns_in_one_word(bench):
+    assert complains(bench("info", "news.csv", "--metadata", "name,label"), "no column 'name,label'", "given by itself")
+    assert "given by itself" not in bench("info", "news.csv", "--metadata", "name,year").err
+
+
 def test_a_file_without_a_format(bench):
     (bench.folder / "note").write_text("one text\n")
     for arguments in (["info", "note"], ["infer", "found", "note"]):

@@ -254,7 +254,9 @@ def _pick(
     id = _usual(there, "id") if id is None else id
     for column in (*texts, label, id, *metadata):
         if isinstance(column, str) and column not in record:
-            raise ValueError(f"{name} has no column {column!r}; the columns are {_listed(there)}")
+            several = {part.strip() for part in column.split(",")} <= set(there)
+            hint = ", each of which is given by itself" if several else ""
+            raise ValueError(f"{name} has no column {column!r}; the columns are {_listed(there)}{hint}")
     return texts, label if isinstance(label, str) else None, id if isinstance(id, str) else None
 
 
