@@ -150,6 +150,10 @@ def test_discriminative_words_are_in_the_order_of_evidence_and_say_what_is_not_c
     assert words == [(f"word{word}", "") for word in first] + [("word3", "88%")]
 
 
+def test_the_page_says_when_chains_have_settled(pages):
+    assert "at most 1.05 and an effective sample size of 100" in read(pages["discover"]).text
+
+
 def test_labels_that_are_left_over_do_not_make_the_others_pale(corpus, mixture):
     names = np.array([f"label {n}" for n in (*range(24), *[n // 2 for n in range(48, 144)])])
     labelled = Corpus(corpus.counts, corpus.vocabulary, labels=names[np.arange(120)])

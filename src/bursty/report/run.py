@@ -9,6 +9,7 @@ import numpy as np
 
 import bursty
 from bursty.families import family_of
+from bursty.inference.stopping import LEAST_ESS, MOST_R_HAT
 from bursty.plot import traces
 from bursty.report import charts
 from bursty.report.content import Content, Panel
@@ -107,7 +108,10 @@ def _ended(model: Any) -> str:
         text += " The chains have not settled: a longer run may find other clusters and words."
     elif hasattr(model, "converged_"):
         text += " It did not converge: raise the limit or tol, or accept the current solution."
-    for name, facts in (getattr(model, "diagnostics_", None) or {}).items():
+    diagnostics = getattr(model, "diagnostics_", None) or {}
+    if diagnostics:
+        text += f" Settled means an R-hat of at most {MOST_R_HAT:g} and an effective sample size of {LEAST_ESS:g}."
+    for name, facts in diagnostics.items():
         text += f" {name.replace('_', ' ')}: R-hat {facts['r_hat']:.2f}, effective sample size {facts['ess']:.0f}."
     return text
 
