@@ -86,8 +86,8 @@ def dcm(ax: Axes) -> None:
 
 @drawing(10, 2.35)
 def edcm(ax: Axes) -> None:
-    """The same urn; only first draws pay."""
-    _polya(ax, r"$\beta$: pays for the first $w$", "only the first of each word has its own price", "wwwwrrrwww")
+    """The same urn; only first draws have parameters of their own."""
+    _polya(ax, r"$\beta$, small weights", "only first draws have parameters of their own", "wwwwrrrwww")
 
 
 @drawing(10, 2.4)
@@ -110,7 +110,7 @@ def dpmfs(ax: Axes) -> None:
     urn(ax, 4.2, 0.7, "", r"a new one, at rate $\alpha$")
     ax.text(5.35, 1.2, "...", fontsize=16, color=INK)
     urn(ax, 6.7, 0.7, "twtwtw", "shared by all clusters:\nwords that do not discriminate")
-    document(ax, 8.1, 1.2, "rtrwtr", "a document: both")
+    document(ax, 8.1, 1.2, "rtrwtr", "a document draws\nfrom both")
 
 
 @drawing(10, 2.6)
@@ -142,7 +142,7 @@ def classifier(ax: Axes) -> None:
     for k, (balls, name) in enumerate((("rrrs", "spam"), ("sswt", "mail"))):
         urn(ax, 4 + 2.2 * k, 0.7, balls, name)
     arrow(ax, (1.8, 1.4), (3.2, 1.4), "how probable?")
-    ax.text(7.6, 1.4, "Bayes' rule, with how sure\nto be learned", fontsize=9, color=INK, va="center")
+    ax.text(7.6, 1.4, "Bayes' rule; how sure to be\nis learned", fontsize=9, color=INK, va="center")
 
 
 def draw_all(folder: Path, names: Sequence[str] = ()) -> None:
