@@ -260,7 +260,7 @@ def test_harmonic_equals_digamma():
     slope = np.array([weights[:, k] @ (polygamma(1, s[k]) - polygamma(1, s[k] + values)) for k in range(3)])
     for kernel in both(maximise.harmonic):
         first, second = np.empty(3), np.empty(3)
-        kernel(values, tails, s, first, second)
+        kernel(values, tails, s, first, second, 0, 3)
         np.testing.assert_allclose(first, expected, rtol=1e-12)
         np.testing.assert_allclose(second, slope, rtol=1e-10)
 
