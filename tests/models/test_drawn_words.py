@@ -102,7 +102,7 @@ def test_a_fit_draws_first_and_is_judged_afterwards(corpus):
     model = DCMLDA(3, n_drawn=4, tol=10.0, **options).fit(corpus)
     assert model.n_iter_ == 4 + 2 * 10
     assert model.converged_
-    plain = DCMLDA(3, tol=10.0, **options).fit(corpus)
+    plain = DCMLDA(3, n_drawn=0, tol=10.0, **options).fit(corpus)
     assert plain.n_iter_ == 2 * 10
     # The first sweeps come before the first draw.
     drawn, estimated = model.trace_["log_likelihood"], plain.trace_["log_likelihood"]
@@ -115,6 +115,12 @@ def test_a_warm_start_draws_nothing(corpus):
     np.testing.assert_array_equal(models[0].beta_, models[1].beta_)
     again = [model.set_params(n_drawn=n).fit(corpus).beta_ for model, n in zip(models, (3, 0), strict=True)]
     np.testing.assert_array_equal(*again)
+
+
+def test_at_most_a_third_of_the_iterations_are_drawn(corpus):
+    fits = [DCMLDA(3, n_drawn=n, n_iter=8, tol=0, n_samples=2, random_state=0).fit(corpus) for n in (60, 2, 1)]
+    np.testing.assert_array_equal(fits[0].beta_, fits[1].beta_)
+    assert not np.array_equal(fits[0].beta_, fits[2].beta_)
 
 
 @pytest.mark.parametrize("n_drawn", [-1, 2.5, "some"])

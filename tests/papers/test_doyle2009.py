@@ -23,7 +23,7 @@ def test_nothing_is_said_of_runs_without_fits():
 
 def test_a_fit_says_how_it_ended():
     corpus, _ = datasets.make_bursty_mixture(n_documents=20, n_words=30, n_components=2, random_state=0)
-    done = DCMLDA(2, n_iter=40, tol=1.0, n_sweeps=1, burn_in=0, n_samples=1, random_state=0).fit(corpus)
+    done = DCMLDA(2, n_drawn=0, n_iter=40, tol=1.0, n_sweeps=1, burn_in=0, n_samples=1, random_state=0).fit(corpus)
     cut = LDA(2, n_iter=3, tol=0, n_sweeps=1, burn_in=0, n_samples=1, random_state=0).fit(corpus)
     # A relative gain of 1 is never exceeded: the rule stops as soon as it has two windows of ten iterations.
     assert how_fits_ended({"DCMLDA": done, "LDA": cut}) == {

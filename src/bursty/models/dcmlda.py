@@ -50,10 +50,11 @@ class DCMLDA(TopicModel):
         How ``beta_`` is estimated from the final samples. "auto": the proportions of the words are averaged over and
         ``s_`` is shrunk towards a location that the topics share (see `bursty.families.priors`). None: maximum
         likelihood, as in Doyle and Elkan 2009, which puts ``s_`` at infinity where a topic has little evidence.
-    n_drawn : int, default 0
-        Number of iterations at the beginning in which the word proportions of the topics are drawn at random, given the
-        topics of the tokens, rather than estimated. With 60, fits end in better optima: they predict held-out words
-        better with many topics, and common words lead fewer topics. A warm start draws nothing.
+    n_drawn : int, default 60
+        Number of iterations at the beginning (at most a third of ``n_iter``) in which the word proportions of the
+        topics are drawn at random, given the topics of the tokens, rather than estimated. Fits end in better optima:
+        they predict held-out words slightly better, and common words lead fewer topics. A warm start draws nothing; 0
+        is maximum likelihood throughout.
     (shared parameters)
 
     Attributes
@@ -106,7 +107,7 @@ class DCMLDA(TopicModel):
         beta: Any = None,
         learn_hyperparameters: bool | str | None = None,
         prior: str | None = "auto",
-        n_drawn: int = 0,
+        n_drawn: int = 60,
         n_iter: int = 200,
         n_sweeps: int = 5,
         burn_in: int = 20,
@@ -155,10 +156,11 @@ class DCMLDA(TopicModel):
     def _check_parameters(self) -> mcem.Schedule:
         self._prior()
         schedule = super()._check_parameters()
-        if self.n_drawn == 0 or self._continues() or not self._learn[self.learn_hyperparameters]:
+        n_drawn = min(int(self.n_drawn), schedule.n_iter // 3)
+        if n_drawn == 0 or self._continues() or not self._learn[self.learn_hyperparameters]:
             return schedule
-        rule = replace(schedule.rule, n_skipped=int(self.n_drawn))  # type: ignore[type-var]  # topic models use MeanGain
-        return replace(schedule, rule=rule, n_drawn=int(self.n_drawn), draw=draw_params)
+        rule = replace(schedule.rule, n_skipped=n_drawn)  # type: ignore[type-var]  # topic models use MeanGain
+        return replace(schedule, rule=rule, n_drawn=n_drawn, draw=draw_params)
 
     def _prior(self) -> UrnPrior | None:
         return check_prior(self.prior)

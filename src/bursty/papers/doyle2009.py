@@ -23,7 +23,7 @@ TOPIC_NAMES = ("computer related", "real estate")
 def find_topics(run: Run, model: str, n_topics: int, n_iter: int) -> Values:
     """Topics of stocks: for each published topic, the topic of ours with the most of its six words among its top 25."""
     common: dict[str, Any] = {"n_iter": n_iter, "random_state": run.seed, "n_jobs": run.n_jobs}
-    unfitted = DCMLDA(n_topics, prior=None, **common) if model == "DCMLDA" else LDA(n_topics, **common)
+    unfitted = DCMLDA(n_topics, prior=None, n_drawn=0, **common) if model == "DCMLDA" else LDA(n_topics, **common)
     fitted = unfitted.fit(load("sp500"))
     words = fitted.top_words(25, by="probability")
     sectors = {name: stocks.split() for name, stocks in source(_TOPICS["DCMLDA"])["sectors"].items()}
@@ -43,7 +43,7 @@ def find_topics(run: Run, model: str, n_topics: int, n_iter: int) -> Values:
 def repeat_likelihood(run: Run, n_topics: int, n_iter: int, n_pseudo: int) -> Values:
     """Empirical likelihood of one model, five times."""
     train, test = folds_of(load("sp500"), 0)
-    model = DCMLDA(n_topics, prior=None, n_iter=n_iter, random_state=run.seed, n_jobs=run.n_jobs).fit(train)
+    model = DCMLDA(n_topics, prior=None, n_drawn=0, n_iter=n_iter, random_state=run.seed, n_jobs=run.n_jobs).fit(train)
     return {
         "values": [
             float(np.mean(model.empirical_likelihood(test, n_pseudo=n_pseudo, random_state=number)))

@@ -66,7 +66,7 @@ def compare_models(run: Run, data: str, n_topics: int, n_iter: int, n_pseudo: in
     """Log-likelihood of a test document under DCMLDA and LDAs, by empirical likelihood and left to right."""
     train, test = folds_of(load(data), run.seed)
     common: dict[str, Any] = {"random_state": run.seed, "n_jobs": run.n_jobs}
-    model = DCMLDA(n_topics, prior=None, n_iter=n_iter, **common).fit(train)
+    model = DCMLDA(n_topics, prior=None, n_drawn=0, n_iter=n_iter, **common).fit(train)
     sane = model.s_ < _RUNAWAY
     means = {"alpha": float(model.alpha_.mean()), "beta": float(model.beta_[sane if sane.any() else ~sane].mean())}
     fitted = LDA(n_topics, **{**_UNTRAINED, **means, **common}).fit(train)
