@@ -77,3 +77,16 @@ def test_headers_of_matrix_market(tmp_path, header, message):
 def test_tables_of_matrix_market(tmp_path, text, expected):
     (tmp_path / "a.mtx").write_text(f"%%MatrixMarket matrix {text}")
     np.testing.assert_array_equal(read_corpus(tmp_path / "a.mtx").counts.toarray(), expected)
+
+
+def test_a_line_of_the_largest_length_is_refused_and_never_cut(tmp_path):
+    """The limit is exact: a line that is one character shorter is read."""
+    path = tmp_path / "a.ldac"
+    longest = 4_800
+    for length in (longest - 1, longest):
+        path.write_text("1 0:" + "1".zfill(length - 4))
+        if length < longest:
+            assert read_corpus(path, max_memory=24 * longest).counts.toarray().tolist() == [[1]]
+        else:
+            with pytest.raises(ValueError, match="one line"):
+                read_corpus(path, max_memory=24 * longest)

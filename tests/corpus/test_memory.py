@@ -129,3 +129,9 @@ def test_gensim_documents_keep_their_words():
     assert corpus.counts.toarray().tolist() == [[0, 2], [0, 0], [1, 1]]
     with pytest.raises(ValueError, match="document 0 has word 9"):
         Corpus.from_gensim([[(9, 1)]], _Dictionary({5: "rain"}))
+
+
+@pytest.mark.parametrize("words", [{}, {-1: "rain", 0: "sea"}])
+def test_a_dictionary_without_words_says_how_to_build_one(words):
+    with pytest.raises(ValueError, match="the dictionary has no words"):
+        Corpus.from_gensim([], _Dictionary(words))
