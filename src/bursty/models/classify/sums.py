@@ -239,8 +239,14 @@ def without(whole: S, part: S) -> S:
 
 def _without(whole: Any, part: Any) -> Any:
     if isinstance(whole, Levels):
+        places = np.searchsorted(whole.keys, part.keys)
+        if not np.array_equal(np.append(whole.keys, -1)[places], part.keys):
+            raise ValueError(
+                "documents that the classifier has kept are not among those it has counted: its file was changed, or is "
+                "damaged; fit it again"
+            )
         rest = whole.weights.copy()
-        rest[np.searchsorted(whole.keys, part.keys)] -= part.weights
+        rest[places] -= part.weights
         return replace(whole, weights=_cleaned(rest, whole.weights))
     return _cleaned(whole - part, whole)
 

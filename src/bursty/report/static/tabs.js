@@ -9,7 +9,9 @@ function startTabs() {
       byId(other.getAttribute("aria-controls")).hidden = !chosen;
     }
     if (focus) tab.focus();
-    tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+    // scrollIntoView would scroll the pages around a report, too.
+    const [bar, own] = [byId("tabs"), tab].map((element) => element.getBoundingClientRect());
+    byId("tabs").scrollLeft += Math.min(0, own.left - bar.left) + Math.max(0, own.right - bar.right);
   };
   // The address names the tab, so that a link leads to it.
   const note = (tab) => history.replaceState(null, "", "#" + tab.getAttribute("aria-controls"));
