@@ -258,3 +258,13 @@ def test_missing_matplotlib_is_said_with_the_way_out():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == 'plots need matplotlib: pip install "bursty[report]"'
+
+
+def test_iterations_and_numbers_of_components_have_whole_ticks():
+    for ax in (
+        plot.likelihoods({"DCM": ([1, 2, 3], [-3.0, -2.0, -2.5])}),
+        plot.trace({"log_likelihood": np.array([-3.0, -2.0, -1.5])}),
+    ):
+        ax.figure.canvas.draw()
+        ticks = ax.get_xticks()
+        np.testing.assert_array_equal(ticks, np.rint(ticks))

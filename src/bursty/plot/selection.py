@@ -78,4 +78,6 @@ def likelihoods(selection: Any, *, ylabel: str | None = None, logx: bool = False
         ax.legend(frameon=False, fontsize="small")
     if logx:
         ax.set_xscale("log")
+    else:
+        ax.locator_params(axis="x", integer=True)
     return style.finish(ax, "Number of components", "components", ylabel or "log-likelihood")

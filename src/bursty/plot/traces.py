@@ -68,6 +68,7 @@ def trace(model: Any, quantity: str | None = None, *, label: str = "", ax: Axes 
         ax.annotate(text, (start + 0.7, 0.02), xycoords=("data", "axes fraction"), fontsize="small", color=style.INK)
     if label or len(chains) > 1:
         ax.legend(frameon=False, fontsize="small")
+    ax.locator_params(axis="x", integer=True)
     return style.finish(ax, "Convergence", "iteration", title(entries, name))
 
 
