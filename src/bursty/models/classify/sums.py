@@ -242,8 +242,8 @@ def _without(whole: Any, part: Any) -> Any:
         places = np.searchsorted(whole.keys, part.keys)
         if not np.array_equal(np.append(whole.keys, -1)[places], part.keys):
             raise ValueError(
-                "documents that the classifier has kept are not among those it has counted: its file was changed, or is "
-                "damaged; fit it again"
+                "documents that the classifier has kept are not among those it has counted: its file was changed, or "
+                "is damaged; fit it again"
             )
         rest = whole.weights.copy()
         rest[places] -= part.weights
