@@ -37,7 +37,7 @@ def topics(
     model: Annotated[str, typer.Option("--model", metavar="NAME", help=f"{_NAMES}.")] = "dcmlda",
     iterations: Annotated[
         int, typer.Option("--iterations", min=1, metavar="N", help="Maximum number of iterations.")
-    ] = 200,
+    ] = 400,
     engine: Annotated[str, typer.Option("--engine", metavar="NAME", help="local, or cuda (NVIDIA GPU).")] = "local",
 ) -> None:
     """Find topics; each document is a mixture of them."""

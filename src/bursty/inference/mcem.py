@@ -38,7 +38,7 @@ class Schedule:
     new parameters, given statistics, the last parameters, the seed and the number of the next sweep.
     """
 
-    n_iter: int = 200
+    n_iter: int = 400
     n_sweeps: int = 5
     burn_in: int = 20
     rule: Rule = field(default_factory=lambda: MeanGain(1e-3))

@@ -108,7 +108,7 @@ class DCMLDA(TopicModel):
         learn_hyperparameters: bool | str | None = None,
         prior: str | None = "auto",
         n_drawn: int = 60,
-        n_iter: int = 200,
+        n_iter: int = 400,
         n_sweeps: int = 5,
         burn_in: int = 20,
         n_samples: int = 10,

@@ -41,7 +41,7 @@ _SHARED = {
             that best predicts one half of the others from the other half.
         """,
     "(shared parameters)": """
-        n_iter : int, default 200
+        n_iter : int, default 400
             Maximum number of iterations of Monte Carlo EM.
         n_sweeps : int, default 5
             Number of Gibbs sweeps per iteration; alpha and beta are learned from the last one.
@@ -119,7 +119,7 @@ class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         alpha: Any = None,
         beta: Any = None,
         learn_hyperparameters: bool | str | None = None,
-        n_iter: int = 200,
+        n_iter: int = 400,
         n_sweeps: int = 5,
         burn_in: int = 20,
         n_samples: int = 10,
