@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.stats import betabinom, binom
+from scipy.stats import betabinom, binom, binomtest, norm, pearson3, skew
 
 from bursty.engines import Assignment, Chunk, Levels
 from bursty.families.bursts import burst_test, burstiness, burstiness_of_pairs, repeat_probabilities
@@ -31,19 +31,24 @@ def pairs_of_equal_tokens(words, lengths):
     return value
 
 
-def test_mean_and_variance_over_all_orders():
-    words, lengths = np.array([0, 0, 0, 1, 1, 2, 3]), (3, 2, 2)
+@pytest.mark.parametrize(
+    ("words", "lengths"), [((0, 0, 0, 1, 1, 2, 3), (3, 2, 2)), ((0, 0, 0, 0, 1, 1, 1), (4, 3)), ((0, 0, 1), (2, 1))]
+)
+def test_moments_over_all_orders(words, lengths):
     values = np.array([pairs_of_equal_tokens(np.array(order), lengths) for order in itertools.permutations(words)])
     edges = np.cumsum((0, *lengths))
     X = np.array([np.bincount(words[a:b], minlength=4) for a, b in itertools.pairwise(edges)])
-    expected = (pairs_of_equal_tokens(words, lengths) - values.mean()) / values.std()
-    np.testing.assert_allclose(z_and_p(X)[0], expected, rtol=1e-10)
+    z = (pairs_of_equal_tokens(np.array(words), lengths) - values.mean()) / values.std()
+    found = skew(values)
+    expected = pearson3.sf(z, found) if found > 0 else norm.sf(z)
+    np.testing.assert_allclose(z_and_p(X), (z, expected), rtol=1e-9)
 
 
 def test_level_and_power():
     rng = np.random.default_rng(0)
-    calm = [z_and_p(rng.multinomial(rng.integers(2, 40, 8), np.full(40, 1 / 40)))[1] for _ in range(200)]
-    assert 0.01 < np.mean(np.array(calm) < 0.05) < 0.12
+    calm = [z_and_p(rng.multinomial(rng.integers(2, 40, 8), np.full(40, 1 / 40)))[1] for _ in range(4_000)]
+    for level in (0.05, 0.01, 0.001):
+        assert binomtest(int(np.sum(np.array(calm) < level)), len(calm), level).pvalue > 0.001
     bursty = [z_and_p(rng.multinomial(30, rng.dirichlet(np.full(40, 1.0), 8)))[1] for _ in range(20)]
     assert np.max(bursty) < 0.05
 

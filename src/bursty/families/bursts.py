@@ -5,9 +5,10 @@ component without bursts has its tokens in random order. The score of 1 / s at 0
 
     C = sum_w c_w / N_w,    c_w = sum_d x_dw (x_dw - 1) / 2
 
-the pairs of equal tokens in the same document. The mean and variance of C over all orders are known exactly: two tokens
-are in the same document with probability rho_2, three with rho_3, two and two others with rho_22. Therefore ``z`` needs
-no simulation, and unlike the likelihood ratio it is not biased by proportions that are fitted to the same counts.
+the pairs of equal tokens in the same document. The mean, variance and third moment of C over all orders are known
+exactly: two tokens are in the same document with probability rho_2, three with rho_3, two and two others with rho_22.
+Therefore ``z`` and its p-value need no simulation, and unlike the likelihood ratio they are not biased by proportions
+that are fitted to the same counts. Few pairs make C skewed: p is that of a gamma distribution with these moments.
 
 **What does it mean?** In a document of n tokens word w is beta-binomial (n, alpha_w, s - alpha_w); without bursts it
 would be binomial (n, alpha_w / s). `repeat_probabilities` compares the two for a word that occurs: is it used again?
@@ -22,7 +23,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import ndtr
+from scipy.special import gammaincc, ndtr
 
 from bursty.engines import Assignment, Chunk, Levels
 from bursty.families.burstiest import N_WORDS, burstiest_words
@@ -38,7 +39,7 @@ from bursty.validation import check_counts
 def burst_test(types: Array, repeats: Levels, lengths: Levels) -> tuple[Array, Array]:
     """z and one-sided p-value of each component, from the statistics of a DCM; NaN if nothing could be repeated.
 
-    The first two moments are exact if the weights of documents are integers.
+    The moments are exact if the weights of documents are integers.
     """
     tokens, pairs = types.copy(), np.zeros_like(types)
     values = repeats.values[:, None].astype(np.float64)
@@ -49,27 +50,68 @@ def burst_test(types: Array, repeats: Levels, lengths: Levels) -> tuple[Array, A
 
 def _z_of_pairs(tokens: Array, pairs: Array, lengths: Levels, add: Callable[[Array], Array]) -> tuple[Array, Array]:
     """From tokens and pairs of equal tokens of each word; ``add`` sums over the words of each component."""
-    n = lengths.values[:, None].astype(np.float64)
-    two, three, four = ((_falling(n, k) * lengths.weights).sum(axis=0) for k in (2, 3, 4))
-    total = (n * lengths.weights).sum(axis=0)
-    squares = (_falling(n, 2) ** 2 * lengths.weights).sum(axis=0)
+    weight = np.divide(1.0, tokens, out=np.zeros_like(tokens), where=tokens > 1.0)
+    mean, variance, third = _moments_of_pairs(np.maximum(tokens, 1.0), weight, lengths, add)
     with np.errstate(divide="ignore", invalid="ignore"):
-        rho_2 = two / _falling(total, 2)
-        rho_3 = three / _falling(total, 3)
-        # Two disjoint pairs, each in one document: the same one, or two.
-        rho_22 = (four + two**2 - squares) / _falling(total, 4)
-        weight = np.divide(1.0, tokens, out=np.zeros_like(tokens), where=tokens > 1.0)
-        n_pairs = _falling(np.maximum(tokens, 1.0), 2) / 2.0
-        chances = weight * n_pairs
-        mean = add(chances) * rho_2
-        # Pairs of pairs of one word: the same, with a token in common, disjoint; those of two words are disjoint.
-        same, common = add(weight * chances), add(weight**2 * _falling(np.maximum(tokens, 2.0), 3))
-        disjoint = add(chances) ** 2 - same - common
-        second = same * rho_2 + common * rho_3 + disjoint * rho_22
-        variance = second - mean**2
         z = (add(weight * pairs) - mean) / np.sqrt(variance)
+        skewness = third / variance**1.5
+        # The third moment is a difference of numbers as large as the cube of the mean.
+        certain = 1e-14 * mean**3 < 0.01 * variance**1.5
     z = np.where((variance > 0) & (mean > 0), z, np.nan)
-    return z, ndtr(-z)
+    return z, _upper_tail(z, np.where(certain & (skewness > 0), skewness, 0.0))
+
+
+def _upper_tail(z: Array, skewness: Array) -> Array:
+    """p-value of z: normal, or, with a positive skewness, that of a gamma distribution of the same three moments."""
+    shape = 4.0 / np.maximum(skewness, 1e-4) ** 2
+    return np.where(skewness > 1e-4, gammaincc(shape, np.maximum(shape + z * np.sqrt(shape), 0.0)), ndtr(-z))
+
+
+def _moments_of_pairs(
+    tokens: Array, weight: Array, lengths: Levels, add: Callable[[Array], Array]
+) -> tuple[Array, Array, Array]:
+    """Mean, variance and third central moment of ``add(weight * pairs)`` over all orders of the tokens.
+
+    A power of a sum over pairs of equal tokens is a sum over pairs of pairs, or triples of them. What counts is which
+    of their tokens have to be in the same document: sets of 2, 3 or 4, and how many sets.
+    """
+    n, of = lengths.values[:, None].astype(np.float64), lengths.weights
+    two, three, four = (_falling(n, k) for k in (2, 3, 4))
+    all_2, all_3, all_4 = ((ways * of).sum(axis=0) for ways in (two, three, four))
+    # Several sets that are in one document each: all in the same one, or in different ones.
+    sets_22 = (four * of).sum(axis=0) + all_2**2 - (two**2 * of).sum(axis=0)
+    sets_32 = (_falling(n, 5) * of).sum(axis=0) + all_3 * all_2 - (three * two * of).sum(axis=0)
+    sets_222 = (
+        (_falling(n, 6) * of).sum(axis=0)
+        + 3.0 * (all_4 * all_2 - (four * two * of).sum(axis=0))
+        + all_2**3 - 3.0 * all_2 * (two**2 * of).sum(axis=0) + 2.0 * (two**3 * of).sum(axis=0)
+    )  # fmt: skip
+    total = (n * of).sum(axis=0)
+    ways = {2: all_2, 3: all_3, 4: all_4, 22: sets_22, 32: sets_32, 222: sets_222}
+    rho = {}
+    for sets, found in ways.items():
+        orders = _falling(total, sum(int(digit) for digit in str(sets)))
+        rho[sets] = np.divide(found, orders, out=np.zeros_like(found), where=orders > 0)
+
+    one = weight * _falling(tokens, 2) / 2.0
+    ordered_3, ordered_4 = _falling(tokens, 3), _falling(tokens, 4)
+    every = add(one)
+    mean = every * rho[2]
+    # Pairs of pairs: the same, with a token in common, disjoint. Those of two words are disjoint.
+    same, common = add(weight * one), add(weight**2 * ordered_3)
+    second = same * rho[2] + common * rho[3] + (every**2 - same - common) * rho[22]
+    # Triples of pairs: all the same; two the same and the third with a token in common (3 orders), or triangles; stars
+    # and paths of four tokens; two the same, the third disjoint; two with a token in common, the third disjoint.
+    thrice, bent = add(weight**2 * one), add(weight**3 * ordered_3)
+    spread = 4.0 * add(weight**3 * ordered_4)
+    twice = 3.0 * (same * every - thrice - bent)
+    apart = 3.0 * (common * every - 3.0 * add(weight**3 * ordered_3 * (tokens - 2.0)))
+    disjoint = every**3 - thrice - 4.0 * bent - spread - twice - apart
+    third = (
+        thrice * rho[2] + 4.0 * bent * rho[3] + spread * rho[4]
+        + twice * rho[22] + apart * rho[32] + disjoint * rho[222]
+    )  # fmt: skip
+    return mean, second - mean**2, third - 3.0 * mean * second + 2.0 * mean**3
 
 
 def _falling(n: Array, k: int) -> Array:
@@ -182,7 +224,7 @@ def burstiness(X: Any, labels: Any = None) -> Burstiness:
 
     Notes
     -----
-    The test has the exact mean and variance, over all orders of the tokens, of
+    The test compares with all orders of the tokens, over which mean, variance and skewness are known exactly, of
 
     .. math:: C = \sum_w \frac{1}{N_w} \sum_d \frac{x_{dw} (x_{dw} - 1)}{2}, \qquad N_w = \sum_d x_{dw}
 
