@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
+import bursty
 from bursty.cli import run
 from bursty.papers import measures
 
@@ -28,10 +30,20 @@ def test_run_writes_and_goes_on(tmp_path, capsys):
     assert "seed 0" in first.err
     found = {path.name for path in (tmp_path / "results").iterdir()}
     assert found == {"runs.jsonl", "summary.md", *(f"madsen2005.figure5.{kind}" for kind in ("csv", "md", "png"))}
+    page = tmp_path / "results" / "madsen2005.figure5.md"
+    told = page.read_text().splitlines()[-1]
+    assert re.fullmatch(rf"Run with bursty {re.escape(bursty.__version__)}, \d{{4}}-\d\d-\d\d( to \S+)?\.", told)
+    journal = tmp_path / "results" / "runs.jsonl"
+    # Runs of two days; lines that have none are read, too.
+    first_run, *others = [json.loads(line) for line in journal.read_text().splitlines()]
+    del others[-1]["day"]
+    lines = [{**first_run, "day": "2026-01-02"}, *others]
+    journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert run(arguments) == 0
     second = capsys.readouterr()
     assert second.out == first.out
     assert "seed 0" not in second.err
+    assert "2026-01-02 to 20" in page.read_text()
 
 
 @pytest.mark.parametrize(

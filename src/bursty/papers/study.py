@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ class Outcome:
     #: Number of runs, and of those that warned about convergence.
     n_runs: int = 0
     not_converged: int = 0
+    #: First and last day (UTC) of these runs, as far as the journal has it.
+    days: tuple[str, ...] = ()
 
     @property
     def nothing_ran(self) -> bool:
@@ -78,7 +81,11 @@ class Journal:
                     break
                 try:
                     record = json.loads(line)
-                    self.done[record["key"]] = {"values": dict(record["values"]), "warned": bool(record["warned"])}
+                    self.done[record["key"]] = {
+                        "values": dict(record["values"]),
+                        "warned": bool(record["warned"]),
+                        "day": str(record.get("day", "")),
+                    }
                 except (ValueError, KeyError, TypeError):
                     raise ValueError(
                         f"{self.path}, line {number}: not a finished run. Choose another --out, or remove the line"
@@ -89,14 +96,15 @@ class Journal:
 
     def add(self, task: Task, values: Values, warned: bool, seconds: float) -> None:
         """Store a run."""
-        record = {"key": task.key, "seconds": round(seconds, 3), "warned": warned, "values": values}
+        day = datetime.now(UTC).date().isoformat()
+        record = {"key": task.key, "day": day, "seconds": round(seconds, 3), "warned": warned, "values": values}
         line = json.dumps(record, allow_nan=False) + "\n"
         with open(self.path, "a", encoding="utf-8") as stream:
             stream.write(line)
             stream.flush()
             os.fsync(stream.fileno())
         # In the form in which it will be read: lists for tuples, plain numbers for those of NumPy.
-        self.done[task.key] = {"values": json.loads(line)["values"], "warned": warned}
+        self.done[task.key] = {"values": json.loads(line)["values"], "warned": warned, "day": day}
 
 
 def run_entry(
@@ -140,6 +148,7 @@ def run_entry(
     results = Results(by_case)
     if entry.derive is not None:
         results = Results(by_case | {name: list(values) for name, values in entry.derive(results).items()})
+    days = {record["day"] for _, record in done if record["day"]}
     return Outcome(
         entry,
         quick,
@@ -149,6 +158,7 @@ def run_entry(
         missing,
         len(done),
         sum(record["warned"] for _, record in done),
+        tuple(sorted({min(days), max(days)})) if days else (),
     )
 
 

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import bursty
 from bursty.papers.comparing import Row, number, published, source
 from bursty.papers.study import Outcome
 from bursty.storage import replacing
@@ -64,6 +65,8 @@ def markdown(outcome: Outcome, *, with_picture: bool) -> str:
         lines += [f"Not run: {message}.", ""]
     if outcome.not_converged:
         lines += [f"{outcome.not_converged} of {outcome.n_runs} runs reached their maximum number of iterations.", ""]
+    if outcome.days:
+        lines += [f"Run with bursty {bursty.__version__}, {' to '.join(outcome.days)}.", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
