@@ -145,6 +145,11 @@ def refuse_texts(X: Any, owner: str, fitted: bool = False) -> None:
         raise ValueError(
             f"{owner} takes counts of words, not texts. Count them first: bursty.Corpus.from_texts(texts{like})"
         )
+    if isinstance(X, list | tuple) and any(is_bag(document) for document in X[:20]):
+        raise ValueError(
+            f"{owner} takes a matrix of counts, not lists of (word, count). Convert them first: "
+            "bursty.Corpus.from_gensim(documents, dictionary)"
+        )
     column = _text_column(X)
     if column is not None:
         raise ValueError(
@@ -164,6 +169,12 @@ def _is_texts(X: Any) -> bool:
         return _all_text(X[:20])
     is_series = hasattr(X, "to_list") and hasattr(X, "dtype") and not hasattr(X, "columns")
     return is_series and _all_text(X[:20].to_list())
+
+
+def is_bag(document: Any) -> bool:
+    """Whether a document is a list of (word, count), as in gensim."""
+    first = document[0] if isinstance(document, list) and document else None
+    return isinstance(first, tuple) and len(first) == 2 and not isinstance(first[0], str)
 
 
 def _all_text(items: Sequence[Any]) -> bool:

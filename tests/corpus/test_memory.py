@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
-from bursty import Corpus
+from bursty import Corpus, Mixture
 from bursty.corpus.text import TOKEN_PATTERN
 
 TEXTS = ["Rain, rain and wind", "", "the Wind of the sea", "sea sea sea"]
@@ -135,3 +135,32 @@ def test_gensim_documents_keep_their_words():
 def test_a_dictionary_without_words_says_how_to_build_one(words):
     with pytest.raises(ValueError, match="the dictionary has no words"):
         Corpus.from_gensim([], _Dictionary(words))
+
+
+def test_gensim_documents_have_labels_names_and_columns():
+    about = {"labels": ["wet", None], "ids": [7, 8], "metadata": {"year": [1999, 2001]}}
+    corpus = Corpus.from_gensim([[(0, 2)], [(1, 1)]], _Dictionary({0: "rain", 1: "sea"}), **about)
+    assert corpus.labels.tolist() == [0, -1]
+    assert corpus.ids.tolist() == ["7", "8"]
+    assert corpus.metadata["year"].tolist() == [1999, 2001]
+
+
+BAGS = [[(0, 2)], [(0, 1), (1, 3)]]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Corpus.from_gensim(BAGS, None), "not NoneType: call Corpus.from_gensim"),
+        (lambda: Corpus.from_gensim(_Dictionary({0: "sea"}), BAGS), "not list: call Corpus.from_gensim"),
+        (lambda: Corpus.from_gensim([["sea", "rain"]], _Dictionary({0: "sea"})), "Corpus.from_texts takes texts and"),
+        (lambda: Corpus.from_gensim(["sea"], _Dictionary({0: "sea"})), "Corpus.from_texts takes texts and"),
+        (lambda: Corpus.from_texts(BAGS), r"document 0 is a list of \(word, count\): use Corpus.from_gensim"),
+        (lambda: Corpus.from_texts([["sea"], [3]]), "document 1 is not a list of strings, but the first one is"),
+        (lambda: Corpus(BAGS), "Corpus takes a matrix of counts, not lists of .* bursty.Corpus.from_gensim"),
+        (lambda: Mixture(2).fit(BAGS), "Mixture takes a matrix of counts, not lists of .* bursty.Corpus.from_gensim"),
+    ],
+)
+def test_bags_of_words_lead_to_the_call_that_takes_them(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()

@@ -224,11 +224,32 @@ class Corpus:
         return from_frame(frame, roles, options)
 
     @classmethod
-    def from_gensim(cls, documents: Iterable[Any], dictionary: Any) -> Corpus:
-        """Convert gensim's bags of words: lists of (word, count), and the `Dictionary` that numbers the words."""
+    def from_gensim(
+        cls,
+        documents: Iterable[Any],
+        dictionary: Any,
+        labels: Sequence[Any] | Array | None = None,
+        ids: Sequence[Any] | Array | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Corpus:
+        """Convert gensim's bags of words.
+
+        Parameters
+        ----------
+        documents : iterable of lists of (int, int)
+            The number and the count of each word of a document, as `Dictionary.doc2bow` returns them.
+        dictionary : gensim.corpora.Dictionary
+            The words of these numbers.
+        labels, ids, metadata : optional
+            As in `from_texts`.
+
+        Returns
+        -------
+        Corpus
+        """
         from bursty.corpus.memory import from_gensim
 
-        return from_gensim(documents, dictionary)
+        return from_gensim(documents, dictionary, labels, ids, metadata)
 
     @property
     def counts(self) -> sp.csr_array:

@@ -18,6 +18,7 @@ from bursty.corpus.labels import strings
 from bursty.corpus.tables import Records, read_table, tidy_column
 from bursty.corpus.text import CountBuilder, TextOptions, with_options_of
 from bursty.typing import Array
+from bursty.validation import is_bag
 
 
 def from_texts(
@@ -44,15 +45,8 @@ def from_texts(
         checked = _document(document, number, tokens)
         builder.append(checked if tokens else text_options.plain_text(checked))
     counts, vocabulary = builder.finish()
-    return Corpus(
-        counts,
-        vocabulary,
-        ids=None if ids is None else [str(one) for one in ids],
-        labels=None if labels is None else _labels(labels),
-        metadata={name: tidy_column(list(column)) for name, column in (metadata or {}).items()},
-        texts=builder.texts,
-        info=None if tokens else text_options.as_info(),
-    )
+    info = None if tokens else text_options.as_info()
+    return Corpus(counts, vocabulary, **_about(labels, ids, metadata), texts=builder.texts, info=info)
 
 
 def from_frame(frame: Any, roles: Mapping[str, Any], options: Mapping[str, Any]) -> Corpus:
@@ -68,8 +62,19 @@ def from_frame(frame: Any, roles: Mapping[str, Any], options: Mapping[str, Any])
     return read_table(_records(table), "the frame", text_options, **roles)
 
 
-def from_gensim(documents: Iterable[Any], dictionary: Any) -> Corpus:
+def from_gensim(
+    documents: Iterable[Any],
+    dictionary: Any,
+    labels: Sequence[Any] | Array | None,
+    ids: Sequence[Any] | Array | None,
+    metadata: Mapping[str, Any] | None,
+) -> Corpus:
     """See `Corpus.from_gensim`."""
+    if not hasattr(dictionary, "items"):
+        raise TypeError(
+            f"dictionary must be a gensim.corpora.Dictionary, not {type(dictionary).__name__}: "
+            "call Corpus.from_gensim(documents, dictionary)"
+        )
     words = {int(number): str(word) for number, word in dict(dictionary.items()).items()}
     if not words or min(words) < 0:
         raise ValueError("the dictionary has no words: build it with gensim.corpora.Dictionary(documents)")
@@ -77,6 +82,11 @@ def from_gensim(documents: Iterable[Any], dictionary: Any) -> Corpus:
     place = {number: position for position, number in enumerate(order)}
     indices, data, ends = [], [], [0]
     for number, document in enumerate(documents):
+        if isinstance(document, str) or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in document):
+            raise TypeError(
+                f"document {number} is not a list of (word, count), as dictionary.doc2bow(tokens) returns: "
+                "Corpus.from_texts takes texts and lists of tokens"
+            )
         for word, count in document:
             if word not in place:
                 raise ValueError(f"document {number} has word {word}, which is not in the dictionary")
@@ -87,7 +97,18 @@ def from_gensim(documents: Iterable[Any], dictionary: Any) -> Corpus:
         (np.array(data), (np.repeat(np.arange(len(ends) - 1), np.diff(ends)), np.array(indices, dtype=np.int64))),
         shape=(len(ends) - 1, len(order)),
     )
-    return Corpus(counts, [words[number] for number in order])
+    return Corpus(counts, [words[number] for number in order], **_about(labels, ids, metadata))
+
+
+def _about(
+    labels: Sequence[Any] | Array | None, ids: Sequence[Any] | Array | None, metadata: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """What is known of documents besides their words, as arguments of `Corpus`."""
+    return {
+        "ids": None if ids is None else [str(one) for one in ids],
+        "labels": None if labels is None else _labels(labels),
+        "metadata": {name: tidy_column(list(column)) for name, column in (metadata or {}).items()},
+    }
 
 
 def _text_options(options: Mapping[str, Any]) -> TextOptions:
@@ -104,7 +125,11 @@ def _document(document: Any, number: int, tokens: bool) -> Any:
     if tokens:
         if isinstance(document, list | tuple) and all(isinstance(token, str) for token in document):
             return document
-        raise TypeError(f"document {number} is not a list of strings, but the first one is")
+        if is_bag(document):
+            raise TypeError(
+                f"document {number} is a list of (word, count): use Corpus.from_gensim(documents, dictionary)"
+            )
+        raise TypeError(f"document {number} is not a list of strings" + (", but the first one is" if number else ""))
     if not isinstance(document, str):
         hint = ": decode it first" if isinstance(document, bytes) else ""
         raise TypeError(f"document {number} must be a string or None, not {type(document).__name__}{hint}")
