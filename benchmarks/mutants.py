@@ -2,17 +2,20 @@
 
 One operator, comparison or number is changed at a time, at random places, in a copy of the library; the tests of the
 module's folder (or those given with ``--tests``) run against each, and the changes that no test noticed are printed.
-Tests of the same name as the changed file go first, then those that call the changed function, the fastest files first,
-and the first failure ends the run. It counts only if the same tests, up to the failure, pass without the change; a test
-that fails there too is left out. ``--near`` runs only the tests of the same name, where there are any.
+Before, each test runs once, to see which functions it calls and how long it takes. Those that call the changed function
+go first, then the others of their files, the fastest first. A failure counts only if that test, run alone, fails again
+with the change and passes without it. A test that does not end (ten times its processor time and 20 seconds; or an
+hour) does not count: such changes are printed apart. ``--longest`` leaves out tests that take more processor time.
 ``--only 3 17`` repeats the third and seventeenth change of a seed. ``--notes FILE`` keeps what was seen of tests that
-have not changed since. Files whose names begin with ``cuda_`` are left out: they need a GPU.
+have not changed since. Files whose names begin with ``cuda_`` are left out: they need a GPU, and so are tests of
+collections.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import gc
 import hashlib
 import importlib
@@ -25,7 +28,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -37,6 +39,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 _NO_IMPORT = "the changed file cannot be imported"
+_UNENDED = "does not end:"
+LONGEST = 600.0
+MEMORY = 8 << 30
 _OPERATORS: dict[type, type] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -94,180 +99,182 @@ def changed(source: str, number: int) -> tuple[str, str, range]:
     return ast.unparse(tree), f"line {node.lineno}: {before}  ->  {ast.unparse(node)}", lines
 
 
+class Guard:
+    """A plugin of pytest: tests run in the given order; the one that runs is noted, and ended if it does not end."""
+
+    def __init__(self, tests: Sequence[str], seconds: dict[str, float], noted: Path) -> None:
+        self.order = {test: place for place, test in enumerate(tests)}
+        self.seconds = seconds
+        self.noted = noted
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Called by pytest, as are the others."""
+        items.sort(key=lambda item: self.order.get(item.nodeid, 0))
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note a file that cannot be imported."""
+        if report.failed:
+            self.noted.write_text(report.nodeid)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        """Note a test, and give it its time."""
+        self.noted.write_text(item.nodeid)
+        allow(20 + 10 * self.seconds.get(item.nodeid, LONGEST))
+
+
+def allow(seconds: float) -> None:
+    """End this process after so many seconds of its processor time, or after an hour."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 3_600)
+
+
 class Library:
     """A copy of the library, with its compiled kernels, and the tests that run against it."""
 
-    def __init__(self, folder: Path, module: str, tests: list[str], notes: Path, near: bool) -> None:
+    def __init__(self, folder: Path, module: str, tests: list[str], notes: Path, longest: float) -> None:
         self.folder = folder
-        self.near = near
         self.module = module
-        self.tests = sorted({file for test in tests for file in _files(ROOT / test)})
-        self.notes = notes
-        self.sound: dict[str, bool] = {}
-        self.unsound: set[str] = set()
-        self.passed: set[tuple[bool | str, ...]] = set()
-        self.watched: dict[str, Any] = {}
+        self.files = sorted({file for test in tests for file in _files(ROOT / test)})
+        self.sound: set[tuple[str, bool]] = set()
         shutil.copytree(ROOT / "src" / "bursty", folder / "bursty")
         python = [str(folder), str(ROOT)]
         os.environ |= {"PYTHONPATH": os.pathsep.join(python), "PYTHONDONTWRITEBYTECODE": "1"}
+        for name in ("BURSTY_DATA", "CI"):
+            os.environ.pop(name, None)
         sys.dont_write_bytecode = True
         sys.path[:0] = python
         importlib.import_module(module)
-        self._pytest(["--collect-only", "-q", *map(str, self.tests)])  # imports, once, what the tests import
+        self._pytest(["--collect-only", "-q", *map(str, self.files)])  # imports, once, what the tests import
+        watched = self._watch(notes)
+        self.seconds = {test: found["seconds"] for test, found in watched.items() if found["seconds"] <= longest}
+        self.calls = {test: watched[test]["calls"] for test in self.seconds}
 
-    def namesakes(self, file: Path) -> list[str]:
-        """Files of tests with the name of this file or its folder in theirs, if they pass without any change."""
-        names = {name.removesuffix("s") for name in (file.stem, file.parent.name) if name not in self.module.split(".")}
-        found = [str(test.relative_to(ROOT)) for test in self.tests if any(name in test.stem for name in names)]
-        for test in found:
-            if test not in self.sound:
-                # Not in this process: a fork of one with threads, which some libraries start, may wait for ever.
-                self.sound[test] = self._run([test], 600, code={})
-        return [test for test in found if self.sound[test]]
-
-    def watch(self) -> None:
-        """Note which functions of the module each test calls.
+    def _watch(self, notes: Path) -> dict[str, Any]:
+        """Which functions of the module each test calls, and how long it takes; not those that fail without any change.
 
         Notes of earlier runs are used again for the files of tests that have not changed since, if the library has not.
         """
         library = _digest(*sorted((ROOT / "src" / "bursty").rglob("*.py")))
-        known = json.loads(self.notes.read_text()) if self.notes.exists() else {}
-        for file in self.tests:
+        known = json.loads(notes.read_text()) if notes.exists() else {}
+        watched = {}
+        for file in self.files:
             key = f"{self.module} {file.relative_to(ROOT)} {_digest(file)} {library}"
             if key not in known:
-                found = self.folder / "watched.json"
-                plugin = ["-p", "benchmarks.watched"]
-                if not self._run([str(file)], 3_600, plugin, WATCHED=f"{self.module}:{found}"):
-                    raise SystemExit(f"{file} fails without any change: {self._log()}")
-                known[key] = json.loads(found.read_text())
-                self.notes.write_text(json.dumps(known))
-            self.watched |= known[key]
+                seen = self.folder / "watched.json"
+                seen.unlink(missing_ok=True)
+                self._run([str(file)], ["-p", "benchmarks.watched"], WATCHED=f"{self.module}:{seen}")
+                if not seen.exists():
+                    raise SystemExit(f"the tests of {file} do not run: {(self.folder / 'log').read_text()}")
+                known[key] = json.loads(seen.read_text())
+                notes.write_text(json.dumps(known))
+            for test, found in known[key].items():
+                if found["failed"]:
+                    print(f"fails without any change, left out: {test}", flush=True)
+                else:
+                    watched[test] = found
+        return watched
 
-    def notices(self, file: Path, text: str, lines: range) -> bool:
-        """Whether the tests fail, or do not end, with this text in the place of the file."""
-        name = str(file.relative_to(ROOT / "src"))
-        target = self.folder / name
+    def notices(self, file: Path, text: str, lines: range) -> str | None:
+        """What notices this text in the place of the file; None if nothing does."""
+        target = self.folder / file.relative_to(ROOT / "src")
+        near, rest = self._near(str(file.relative_to(ROOT / "src")), lines)
         # A compiled kernel has those that it calls in it: all are compiled again.
         own = {"NUMBA_CACHE_DIR": tempfile.mkdtemp(dir=self.folder)} if "kernels" in target.parts else {}
-        first = self.namesakes(file)
-        if self._is_noticed(target, text, first, 600, **own):
-            return True
-        if first and self.near:
-            return False
-        if not self.watched:
-            self.watch()
-        near, rest = self._near(name, lines)
         # What no test calls may have run when the library was imported.
-        return any(
-            self._is_noticed(target, text, part, 60 + 10 * self._seconds(part), again=not near, **own)
-            for part in (near, rest)
-        )
+        code = changed_code(target, file.read_text(), text) if near and not own else None
+
+        def fails(tests: list[str], changed: bool = True) -> tuple[str | None, bool]:
+            """The test that fails first, and whether it ends; with or without the change."""
+            if changed:
+                target.write_text(text)
+            try:
+                given = code if changed or code is None else {}
+                return self._run(tests, ["-x"], target if code is None else None, given, **own)
+            finally:
+                shutil.copy2(file, target)  # with its time, by which numba knows what it has compiled
+
+        tests = near + rest
+        while tests:
+            failed, ended = fails(tests)
+            if failed is None:
+                return None
+            if failed == _NO_IMPORT:
+                return failed
+            place = next(n for n, test in enumerate(tests) if test == failed or test.startswith(f"{failed}::"))
+            test = tests[place]
+            if not ended:
+                return f"{_UNENDED} {test}"
+            if fails([test])[0] is not None:
+                if (test, code is None) not in self.sound and fails([test], changed=False)[0] is None:
+                    self.sound.add((test, code is None))
+                if (test, code is None) in self.sound:
+                    return test
+            print(f"fails, but not by the change alone, left out: {test}", flush=True)
+            tests = tests[place + 1 :]
+        return None
 
     def _near(self, name: str, lines: range) -> tuple[list[str], list[str]]:
-        """The tests that call a function on these lines, and others that may notice a change of it."""
-        ours = {test: found["calls"].get(name, []) for test, found in self.watched.items()}
-        near = [test for test in ours if any(first <= lines[0] and lines[-1] <= last for first, last in ours[test])]
+        """The tests that call a function on these lines, and others that may notice it; the fastest first."""
+        ours = {test: found.get(name, []) for test, found in self.calls.items()}
+        near = {test for test in ours if any(first <= lines[0] and lines[-1] <= last for first, last in ours[test])}
         # Others share what a fixture of their file made. What runs on import is in no test: any may see it.
         files = {_file(test) for test in near}
-        rest = [test for test in ours if (not near or _file(test) in files) and test not in set(near)]
-        return self._fastest_files_first(near), self._fastest_files_first(rest)
+        rest = [test for test in ours if (not near or _file(test) in files) and test not in near]
+        return sorted(near, key=self._time), sorted(rest, key=self._time)
 
-    def _fastest_files_first(self, tests: list[str]) -> list[str]:
-        """In the order of each file, without another between: pytest would import a file a second time."""
-        seconds: Counter[str] = Counter()
-        for test in tests:
-            seconds[_file(test)] += self.watched[test]["seconds"]
-        return sorted(tests, key=lambda test: seconds[_file(test)])
-
-    def _is_noticed(
-        self, target: Path, text: str, tests: list[str], seconds: float, again: bool = False, **extra: str
-    ) -> bool:
-        """Whether tests fail with this text in the file that pass without it.
-
-        Only the code of functions is replaced where that is enough; with ``again``, the library is imported again.
-        """
-        source = ROOT / "src" / target.relative_to(self.folder)
-        new = None if extra or again else changed_code(target, source.read_text(), text)
-        tests = [test for test in tests if test not in self.unsound]
-        while tests:
-            target.write_text(text)
-            try:
-                passed = self._run(tests, seconds, target=target, code=new, **extra)
-            finally:
-                shutil.copy2(source, target)  # with its time, by which numba knows what it has compiled
-            if passed:
-                return False
-            if self._log().endswith(_NO_IMPORT):
-                return True
-            same = tests[: _failed(self._log(), tests) + 1]
-            if (new is None, *same) in self.passed:
-                return True
-            if self._run(same, seconds, target=target, code=None if new is None else {}):
-                self.passed.add((new is None, *same))
-                return True
-            unsound = same[_failed(self._log(), same)]
-            print(f"fails without any change, left out: {unsound}", flush=True)
-            self.unsound.add(unsound)
-            tests.remove(unsound)
-        return False
-
-    def _log(self) -> str:
-        return (self.folder / "log").read_text()
-
-    def _seconds(self, tests: list[str]) -> float:
-        return sum(self.watched[test]["seconds"] for test in tests)
+    def _time(self, test: str) -> tuple[float, str]:
+        return self.seconds[test], test
 
     def _run(
         self,
         tests: list[str],
-        seconds: float,
         options: Sequence[str] = (),
         target: Path | None = None,
         code: dict[FunctionType, CodeType] | None = None,
         **extra: str,
-    ) -> bool:
-        """Whether these tests pass within so many seconds of the processor, in a fork of this process.
+    ) -> tuple[str | None, bool]:
+        """The test that fails, in a fork of this process; None if all pass. Also, whether it ends.
 
         With ``code`` for some functions, the library stays as it was imported; without, it is imported again.
         """
         listed = self.folder / "tests"  # a command line has a largest length
         listed.write_text("\n".join(tests))
+        noted = self.folder / "noted"
+        noted.write_text(_file(tests[0]))
         child = os.fork()
         if not child:
             status = 1
             try:
                 os.setsid()
-                resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
+                resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+                allow(LONGEST)
                 os.environ |= extra
                 numba.config.CACHE_DIR = extra.get("NUMBA_CACHE_DIR", numba.config.CACHE_DIR)
                 if code is None:
                     forget("bursty")  # to be imported as it is now
                 else:
                     put_code(code)
-                if target is None or self._imports(target):
-                    status = self._pytest(["-x", "-q", *options, f"@{listed}"])
+                if target is None or self._imports(target, noted):
+                    guard = Guard(tests, getattr(self, "seconds", {}), noted)
+                    status = self._pytest(["-q", *options, f"@{listed}"], guard)
             finally:
                 os._exit(status)
-        patience = time.monotonic() + 10 * seconds
-        while time.monotonic() < patience:
-            ended, status = os.waitpid(child, os.WNOHANG)
-            if ended:
-                return not status
-            time.sleep(0.05)
-        os.killpg(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        return False
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # what it started, if it was ended
+        return noted.read_text() if status else None, -status not in (signal.SIGPROF, signal.SIGALRM)
 
-    def _imports(self, target: Path) -> bool:
-        """Whether the changed file can be imported; if not, the log says so."""
+    def _imports(self, target: Path, noted: Path) -> bool:
+        """Whether the changed file can be imported; if not, that is noted."""
         try:
             importlib.import_module(".".join(target.relative_to(self.folder).with_suffix("").parts))
         except Exception:
-            (self.folder / "log").write_text(_NO_IMPORT)
+            noted.write_text(_NO_IMPORT)
             return False
         return True
 
-    def _pytest(self, arguments: list[str]) -> int:
+    def _pytest(self, arguments: list[str], *plugins: Any) -> int:
         """Run pytest in this process; what it says goes to the log."""
         kept = [os.dup(stream) for stream in (1, 2)]
         log = os.open(self.folder / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -277,7 +284,7 @@ class Library:
             os.chdir(ROOT)
             for name in [name for name, module in sys.modules.items() if _is_test(module)]:
                 del sys.modules[name]
-            return int(pytest.main(["-p", "no:cacheprovider", *arguments]))
+            return int(pytest.main(["-p", "no:cacheprovider", *arguments], plugins))
         finally:
             sys.stdout.flush()
             for stream, before in zip((1, 2), kept, strict=True):
@@ -348,17 +355,6 @@ def _file(test: str) -> str:
     return test.partition("::")[0]
 
 
-def _failed(log: str, tests: Sequence[str]) -> int:
-    """The place of the test, or of its file, that failed first, by what pytest says; the last if it says nothing."""
-    lines = [line.partition(" ")[2] for line in log.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-    found = [
-        place
-        for place, test in enumerate(tests)
-        if any(line == test or line.startswith((f"{test} - ", f"{test}::")) for line in lines)
-    ]
-    return min(found, default=len(tests) - 1)
-
-
 def _digest(*files: Path) -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
@@ -371,8 +367,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int, nargs="*", help="only these of the changes, counted from 1")
     parser.add_argument("--notes", type=Path, help="file of what the tests were seen to run")
-    parser.add_argument("--near", action="store_true", help="only tests of the same name as the file, if there are any")
-    parser.add_argument("--verbose", action="store_true", help="print those that were noticed, too")
+    parser.add_argument(
+        "--longest", type=float, default=LONGEST, help="leave out tests that take more seconds of processor time"
+    )
+    parser.add_argument("--verbose", action="store_true", help="print those that were noticed, too, and by which test")
     options = parser.parse_args()
     place = ROOT / "src" / Path(*options.module.split("."))
     files = sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
@@ -382,19 +380,19 @@ def main() -> int:
     random.Random(options.seed).shuffle(choices)
     chosen = list(enumerate(choices[: options.number], start=1))
     chosen = [choice for choice in chosen if not options.only or choice[0] in options.only]
-    survivors = 0
+    noticed = unended = 0
     with tempfile.TemporaryDirectory() as folder:
-        library = Library(
-            Path(folder), options.module, tests, options.notes or Path(folder, "notes.json"), options.near
-        )
+        notes = options.notes or Path(folder, "notes.json")
+        library = Library(Path(folder), options.module, tests, notes, options.longest)
         for place, (file, number) in chosen:
             text, change, lines = changed(file.read_text(), number)
             found = library.notices(file, text, lines)
-            survivors += not found
-            if not found or options.verbose:
-                told = "noticed: " if found else ""
-                print(f"{place}: {told}{file.relative_to(ROOT)} {change}", flush=True)
-    print(f"{len(chosen) - survivors} of {len(chosen)} changes noticed")
+            told = "" if found is None else found if found.startswith(_UNENDED) else f"noticed by {found}"
+            unended += told.startswith(_UNENDED)
+            noticed += told.startswith("noticed")
+            if not told.startswith("noticed") or options.verbose:
+                print(f"{place}: {file.relative_to(ROOT)} {change}" + f"  ({told})" * bool(told), flush=True)
+    print(f"{noticed} of {len(chosen)} changes noticed; with {unended} others, a test does not end")
     return 0
 
 

@@ -11,7 +11,6 @@ import json
 import os
 import sys
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +24,7 @@ PLACE = os.sep + MODULE.replace(".", os.sep)
 _found: dict[str, Any] = {}
 _calls: dict[str, list[tuple[int, int]]] = defaultdict(list)
 _seen: set[int] = set()
+_failed: set[str] = set()
 
 
 def _watch(frame: FrameType, event: str, argument: Any) -> None:
@@ -41,7 +41,7 @@ def _watch(frame: FrameType, event: str, argument: Any) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     _calls.clear()
     _seen.clear()
-    began = time.process_time()
+    began = os.times()
     threading.settrace(_watch)
     sys.settrace(_watch)
     try:
@@ -49,7 +49,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     finally:
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type]  # as it was
-        _found[item.nodeid] = {"seconds": time.process_time() - began, "calls": dict(_calls)}
+        # Of this process, and of those that it waited for.
+        seconds = sum(os.times()[:4]) - sum(began[:4])
+        _found[item.nodeid] = {"seconds": seconds, "calls": dict(_calls), "failed": item.nodeid in _failed}
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.failed:
+        _failed.add(report.nodeid)
 
 
 def pytest_sessionfinish() -> None:
