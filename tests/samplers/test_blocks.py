@@ -10,7 +10,7 @@ from scipy import stats
 from bursty.engines import Chunk
 from bursty.kernels import gibbs_blocks, threads
 from bursty.samplers import dcmlda, lda
-from bursty.samplers.tokens import State, Tokens, random_topics
+from bursty.samplers.tokens import Cells, State, Tokens, random_topics
 from samplers import oracles_topics as oracles
 
 ALPHA = np.array([0.7, 1.6, 0.4, 0.2])
@@ -178,6 +178,50 @@ def test_same_bits_for_any_threads(corpus, name, monkeypatch):
             state = models[name].begin(tokens, 0)
             results.append(models[name].move_blocks(models[name].sweep(state, 0, 0), 0, 0).topics.tobytes())
     assert len(set(results)) == 1
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_probabilities_of_next_words_for_any_threads(corpus, name, monkeypatch):
+    monkeypatch.setattr(threads, "MIN_WORK", 1)
+    tokens, models = corpus
+    held = next_words(np.where(np.arange(12) == 3, 150, 10))
+    state = models[name].begin(tokens, 0)
+    results = []
+    for n in (1, 2, 5):
+        out = np.zeros(len(held.words))
+        with threads.using(n):
+            models[name].add_predictive(state, held, out)
+        results.append(out)
+    assert np.all(results[0] > 0)
+    for result in results[1:]:
+        np.testing.assert_array_equal(result, results[0])
+
+
+def next_words(numbers):
+    """As many words of each document."""
+    words = np.random.default_rng(3).integers(0, 30, numbers.sum()).astype(np.int32)
+    return Cells(np.append(0, np.cumsum(numbers)), words)
+
+
+def test_threads_share_work_by_what_it_costs(corpus, monkeypatch):
+    """A token of a document or of the words to come costs as much as another, and so does a topic of a word."""
+    tokens, models = corpus
+    numbers, costs, run = np.arange(12) % 5 * 100, [], threads.run
+
+    def recorded(kernel, cost, *args):
+        costs.append(np.diff(cost))
+        run(kernel, cost, *args)
+
+    monkeypatch.setattr(threads, "run", recorded)
+    for model in models.values():
+        state = model.begin(tokens, 0)
+        np.testing.assert_array_equal(costs[-1], np.diff(tokens.first))
+        model.add_predictive(state, next_words(numbers), np.zeros(numbers.sum()))
+        np.testing.assert_array_equal(costs[-1], np.diff(tokens.first) + numbers)
+        model.sweep(state, 0, 0)
+        np.testing.assert_array_equal(costs[-1], np.diff(tokens.first))
+    lda.Topics(ALPHA, PHI).tables  # noqa: B018 - it is computed when it is asked for
+    np.testing.assert_array_equal(costs[-1], np.full(4, 4))
 
 
 def test_plain_python_agrees(corpus):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from bursty.samplers import dcmlda, dpmfs, dpmfs_draws, dpmfs_paper, lda
 from bursty.samplers.tokens import count_type, topic_type
+from bursty.storage.schema import Mismatch, check
 
 ALPHA = np.array([0.5, 1.5, 1.0])
 BETA = np.array([[0.2, 1.0, 0.1], [0.7, 0.3, 0.4], [0.1, 0.2, 3.0]])
@@ -84,6 +87,37 @@ def test_a_chain_of_clusters_starts_anywhere():
     np.testing.assert_array_equal(states[0].tables, plain.counts)
     np.testing.assert_array_equal(states[1].tables, 1)
     np.testing.assert_allclose(states[1].burst, [100 / 6, 500 / 6])
+
+
+def test_what_a_stored_chain_may_be():
+    """Compiled code walks these arrays: each has its length, its type, and values in range."""
+    x = np.random.default_rng(0).poisson(1.0, size=(50, 7))
+    one = problem(x, bursty=True, lam_prior="words")
+    state = dpmfs.init(one, 4, np.zeros(50, dtype=np.int32), 0, 1.0)
+    sizes = {"n_words": 7, "documents": 50, "labels": 4, "cells": len(one.counts)}
+    check(state, sizes)
+    check(replace(state, own=None), sizes)
+    for wrong in (
+        {"labels": state.labels[1:]},
+        {"labels": np.full(50, 4, dtype=np.int32)},
+        {"labels": np.full(50, -1, dtype=np.int32)},
+        {"labels": state.labels.astype(np.int64)},
+        {"chosen": state.chosen + np.uint8(1)},
+        {"chosen": state.chosen[1:]},
+        {"tables": state.tables[1:]},
+        {"tables": -state.tables},
+        {"burst": np.array([1.0, 2.0, 3.0])},
+        {"burst": np.array([1.0])},
+        {"burst": np.array([1.0, 0.0])},
+        {"alpha": 0.0},
+        {"scale": 0.0},
+        {"omega": 0.0},
+        {"omega": 1.5},
+        {"own": np.ones(6)},
+        {"own": np.zeros(7)},
+    ):
+        with pytest.raises(Mismatch, match=next(iter(wrong))):
+            check(replace(state, **wrong), sizes)
 
 
 def test_facts_of_a_problem():
