@@ -49,7 +49,9 @@ def embeddings(n_rows: int, n_coordinates: int, n_groups: int) -> Any:
     return rows
 
 
-def _steps(documents: Documents, name: str, n_components: int, rounds: int = 5) -> tuple[dict[str, float], em.State]:
+def _steps(
+    documents: Documents, name: str, n_components: int, rounds: int = 5
+) -> tuple[dict[str, float], em.MixtureState]:
     problem = em.Problem(documents, get_family(name), documents.split(None), n_components, 0.05)
     state = perturb(problem, np.random.default_rng(0))
     for _ in range(3):
@@ -64,7 +66,7 @@ def _steps(documents: Documents, name: str, n_components: int, rounds: int = 5) 
     return {"E step, ms": 1e3 * e_step, "M step, ms": 1e3 * m_step}, state
 
 
-def _sums_of_counts(documents: Any, state: em.State, n_components: int) -> dict[str, float]:
+def _sums_of_counts(documents: Any, state: em.MixtureState, n_components: int) -> dict[str, float]:
     """The two sums of an EDCM pass: bytes of rows and indices that they read."""
     card = cuda_em.CardChunk(documents.chunks[0])
     resp = on_card(np.random.default_rng(0).random((documents.n_documents, n_components), dtype=np.float32))
@@ -77,7 +79,7 @@ def _sums_of_counts(documents: Any, state: em.State, n_components: int) -> dict[
     return found
 
 
-def _products_of_rows(documents: Any, state: em.State, n_components: int) -> dict[str, float]:
+def _products_of_rows(documents: Any, state: em.MixtureState, n_components: int) -> dict[str, float]:
     """The two products of a von Mises-Fisher pass: their operations, and the bytes of the rows."""
     points, found = cuda_em.CardChunk(documents.chunks[0]).points, {}
     resp = on_card(np.random.default_rng(0).random((documents.n_documents, n_components), dtype=np.float32))

@@ -15,7 +15,7 @@ import pytest
 
 from bursty import datasets
 from bursty.datasets import fetch, loading, registry
-from bursty.datasets.registry import Download, Entry, File
+from bursty.datasets.registry import Dataset, Download, File
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def register(monkeypatch, **changes):
         "origin": "made for a test",
         "loader": "texts:load_short",
     }
-    entry = Entry(**(fields | changes))
+    entry = Dataset(**(fields | changes))
     monkeypatch.setitem(registry.REGISTRY, entry.name, entry)
     return entry
 

@@ -160,3 +160,8 @@ def test_every_change_names_at_most_three_files():
     assert len(rows) == 12
     for change, files in rows:
         assert 1 <= len(SPAN.findall(files)) <= 3, change
+
+
+def test_classes_of_one_name_play_one_role():
+    shared = {name for name, kinds in INDEX.classes.items() if len(kinds) > 1}
+    assert shared == {"Run", "Schedule", "Method", "Hyperparameters", "Topics", "State", "Steps", "Settings"}

@@ -18,7 +18,7 @@ FAMILY = get_family("multinomial")
 X = np.array([[4, 0, 1, 0], [0, 3, 0, 2], [1, 1, 1, 0], [0, 0, 0, 0], [0, 0, 0, 5], [2, 2, 0, 1]])
 THETA = np.array([[0.5, 0.1, 0.2], [0.2, 0.5, 0.2], [0.2, 0.1, 0.2], [0.1, 0.3, 0.4]])
 WEIGHTS = np.array([0.5, 0.3, 0.2])
-STATE = posteriors.State(MultinomialParameters(THETA), WEIGHTS)
+STATE = posteriors.MixtureState(MultinomialParameters(THETA), WEIGHTS)
 LOG_PROB = X @ np.log(THETA)
 CHUNK = Chunk(sp.csr_array(X.astype(np.int32)))
 
@@ -73,7 +73,7 @@ def test_certainties_are_fourth_roots_of_tempered_posteriors():
 
 
 def test_a_document_that_no_component_can_make_has_the_mixing_weights():
-    never = posteriors.State(
+    never = posteriors.MixtureState(
         MultinomialParameters(np.array([[0.5, 0.6], [0.5, 0.4], [0.0, 0.0]])), np.array([0.25, 0.75])
     )
     chunk = Chunk(sp.csr_array(np.array([[1, 0, 1]], dtype=np.int32)))
@@ -203,7 +203,7 @@ def lost_and_found(restart, temperatures=(1e9, 1.0)):
     """Two clear groups: at a huge temperature all documents are in one component, at 1 each has its own."""
     counts = np.array([[9, 1, 0], [8, 1, 0], [0, 1, 9], [0, 2, 9], [0, 1, 8]])
     theta = np.array([[0.5, 0.3], [0.2, 0.2], [0.3, 0.5]])
-    state = posteriors.State(MultinomialParameters(theta), np.array([0.4, 0.6]))
+    state = posteriors.MixtureState(MultinomialParameters(theta), np.array([0.4, 0.6]))
     run = em.Run(problem(counts, 2), em.Schedule(temperatures, 50, AfterTwo(), restart), state)
     while not run.done:
         run.step()
@@ -276,9 +276,9 @@ def test_what_is_stored_is_checked():
         em.Expectation(stats, np.array([-0.1, 0.5, 7.0]), -3.0),
         em.Expectation(stats, np.array([0.5, 7.0]), -3.0),
         em.Expectation(stats, np.ones(3), np.nan),
-        posteriors.State(STATE.params, np.array([0.5, 0.5, 0.5])),
-        posteriors.State(STATE.params, np.array([1.0, 0.5, -0.5])),
-        posteriors.State(STATE.params, np.array([0.5, 0.5])),
+        posteriors.MixtureState(STATE.params, np.array([0.5, 0.5, 0.5])),
+        posteriors.MixtureState(STATE.params, np.array([1.0, 0.5, -0.5])),
+        posteriors.MixtureState(STATE.params, np.array([0.5, 0.5])),
     ):
         with pytest.raises(Mismatch):
             check(wrong, {"n_words": 4})

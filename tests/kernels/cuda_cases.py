@@ -352,7 +352,7 @@ def check_mixture_steps_are_those_of_the_processor(n_documents=5, n_components=3
     last = np.stack([rng.integers(0, 3, n_documents), rng.random(n_documents)], axis=1).astype(np.float32)
     for name in ("edcm", "dcm", "multinomial"):
         family = get_family(name)
-        state = posteriors.State(family.from_weights(params.beta), np.array([0.5, 0.3, 0.2]))
+        state = posteriors.MixtureState(family.from_weights(params.beta), np.array([0.5, 0.3, 0.2]))
         for given in ((None, None, None), (labels, rng.random(n_documents) + 0.5, last)):
             with mock.patch.object(cuda_em, "_PIECE", 2):
                 places, found = cuda_em.expect(chunk, *given, family, state, 2.0, True)
@@ -380,7 +380,7 @@ def check_directions_are_those_of_the_processor(n_documents=5, n_components=3):
     for one in (*engine.CudaEngine(1).place(rows).chunks, chunk):
         mu = rng.standard_normal((one.n_words, n_components))
         params = family.parameters_type(mu / np.linalg.norm(mu, axis=0), np.array([0.5, 3.0, 20.0]))
-        state = em.State(params, np.array([0.5, 0.3, 0.2]))
+        state = em.MixtureState(params, np.array([0.5, 0.3, 0.2]))
         for given in ((None, None, None), (labels, rng.random(n_documents) + 0.5, last)):
             with mock.patch.object(cuda_em, "_PIECE_OF_POINTS", 2):
                 places, found = cuda_em.expect(one, *given, family, state, 1.0, False)

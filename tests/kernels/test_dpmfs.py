@@ -114,8 +114,8 @@ def test_reseat():
     mass, held = np.array([1, 2, 1, 1, 1]), np.array([0, 0, 0, 1, 0], dtype=np.uint8)
     apart_indptr, apart = np.array([0, 1, 1, 1, 1, 2]), np.array([4, 0])
     none = np.empty(0, dtype=np.int32)
-    documents = dpmfs_labels.Documents(np.zeros(6, dtype=np.int64), none, none, mass, held, apart_indptr, apart)
-    prior, first = dpmfs_labels.Prior(1.0, 0.25, 3, np.empty(0), 0.0), np.array([0, 0, 2, 0, 1], dtype=np.int32)
+    documents = dpmfs_labels.UnitArrays(np.zeros(6, dtype=np.int64), none, none, mass, held, apart_indptr, apart)
+    prior, first = dpmfs_labels.LabelPrior(1.0, 0.25, 3, np.empty(0), 0.0), np.array([0, 0, 2, 0, 1], dtype=np.int32)
     counts, results = np.zeros(3), []
     for sweep in range(3_000):
         labels, sizes = first.copy(), np.array([4, 1, 1])
@@ -151,10 +151,10 @@ def test_splits_in_plain_python():
     indptr, slots, tables, _ = small()
     lam, results = np.array([0.3, 0.6, 1.0]), []
     mass, none = np.ones(4, dtype=np.int64), np.empty(0, dtype=np.int32)
-    documents = dpmfs_labels.Documents(
+    documents = dpmfs_labels.UnitArrays(
         indptr, slots, tables, mass, np.zeros(4, dtype=np.uint8), np.zeros(5, dtype=np.int64), none
     )
-    prior = dpmfs_labels.Prior(1.0, 0.0, 3, lam, lam.sum())
+    prior = dpmfs_labels.LabelPrior(1.0, 0.0, 3, lam, lam.sum())
     for kernel in both(dpmfs_splits.split_or_merge):
         labels, sizes = np.zeros(4, dtype=np.int32), np.array([4, 0, 0, 0])
         accepted = 0
@@ -186,8 +186,8 @@ def test_flips_in_plain_python():
         sums = np.array([lam[on].sum(), lam[~on].sum(), x[:, ~on].sum()], dtype=float)
         sizes, outside = np.bincount(labels, minlength=3), x[:, ~on].sum(axis=1)
         cells = dpmfs_words.Cells(np.array(starts), documents, counts, counts, x.sum(axis=0))
-        prior, lengths = dpmfs_words.Prior(lam, -0.5, 0.0), dpmfs_words.Lengths(inside, outside, term, term)
-        clusters = dpmfs_words.Clusters(labels, sizes, totals, np.zeros(3))
+        prior, lengths = dpmfs_words.WordPrior(lam, -0.5, 0.0), dpmfs_words.Lengths(inside, outside, term, term)
+        clusters = dpmfs_words.ClusterSums(labels, sizes, totals, np.zeros(3))
         changed = kernel(words, draws, False, cells, prior, lengths, clusters, chosen, sums, np.zeros(7))
         on = chosen.astype(bool)
         np.testing.assert_array_equal(inside, x[:, on].sum(axis=1))

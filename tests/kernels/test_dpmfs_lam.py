@@ -67,7 +67,7 @@ def test_compiled_and_plain_python_agree_and_sums_are_kept():
     results = []
     for integrated in (True, False):
         for compiled in (True, False):
-            own, clusters = np.ones(6), dpmfs_words.Clusters(labels, np.bincount(labels), totals, np.zeros(3))
+            own, clusters = np.ones(6), dpmfs_words.ClusterSums(labels, np.bincount(labels), totals, np.zeros(3))
             sums = np.array([base[on].sum(), base[~on].sum(), float(x[:, ~on].sum())])
             kernel = dpmfs_lam.draw_integrated if integrated else dpmfs_lam.draw_given
             kernel = kernel if compiled else plain(kernel)

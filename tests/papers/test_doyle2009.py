@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bursty import DCMLDA, LDA, datasets
 from bursty.papers.doyle2009_curves import how_fits_ended, tell_converged
-from bursty.papers.entry import Results
+from bursty.papers.entry import Measurements
 
 
 def test_fits_that_ended_at_their_last_iteration_are_counted():
@@ -12,13 +12,13 @@ def test_fits_that_ended_at_their_last_iteration_are_counted():
         {"DCMLDA": -1.0, "converged: DCMLDA": 1, "converged: LDA": 0},
         {"DCMLDA": -2.0, "converged: DCMLDA": 1, "converged: LDA": 1},
     ]
-    results = Results({"S&P 500": [{"documents": 440}], "K = 2": runs, "K = 3": [{"converged: DCMLDA": 0}]})
+    results = Measurements({"S&P 500": [{"documents": 440}], "K = 2": runs, "K = 3": [{"converged: DCMLDA": 0}]})
     said = tell_converged(results)
     assert said == "Fits that converged before their last iteration: DCMLDA 2 of 3, LDA 1 of 2."
 
 
 def test_nothing_is_said_of_runs_without_fits():
-    assert tell_converged(Results({"S&P 500": [{"documents": 440}]})) == ""
+    assert tell_converged(Measurements({"S&P 500": [{"documents": 440}]})) == ""
 
 
 def test_a_fit_says_how_it_ended():

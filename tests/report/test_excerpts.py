@@ -9,7 +9,7 @@ import pytest
 
 from bursty import DCMLDA, BayesClassifier, Corpus, Mixture, report
 from bursty.report.excerpts import MOST_BEGINNINGS, MOST_CONTEXT, WIDTH, beginnings, contexts, passage, passages
-from bursty.report.source import Source
+from bursty.report.source import ReportSource
 
 SEA = "The sea is wide and the waves of the sea are high; waves break on the shore and the sailors see the sea. "
 FIELD = "A farmer ploughs the field with oxen; the oxen rest and wheat grows in the field where oxen plough. "
@@ -51,7 +51,7 @@ def test_documents_with_a_common_part_do_not_all_show_it():
     gap = {word: " ".join(f"{word}{i}" for i in range(100)) for word in ("whales", "oxen", "bees")}
     texts = [f"{licence} {gap[word]} software about {word} and its {word}" for word in gap]
     corpus = Corpus.from_texts([*texts, "nothing"], keep_texts=True)
-    source = Source.of(Mixture(2, random_state=0).fit(corpus), corpus)
+    source = ReportSource.of(Mixture(2, random_state=0).fit(corpus), corpus)
     found = [joined(parts) for parts in passages(source, np.arange(3), {"permission": 1.0, "software": 0.5})]
     assert "permission granted" in found[0]
     assert "its oxen" in found[1]
@@ -65,7 +65,7 @@ def test_contexts_are_cut_between_words_and_from_all_documents():
         "unbelievably long sentences surround the rare whale " * 5
     ] * 3
     corpus = Corpus.from_texts(texts, keep_texts=True)
-    source = Source.of(Mixture(2, random_state=0).fit(corpus), corpus)
+    source = ReportSource.of(Mixture(2, random_state=0).fit(corpus), corpus)
     lines = contexts(source)[int(np.flatnonzero(source.words[source.kept] == "whale")[0])]
     assert len(lines) == 3
     for before, _, after in lines:
@@ -74,7 +74,7 @@ def test_contexts_are_cut_between_words_and_from_all_documents():
 
 
 def test_the_table_begins_documents_with_their_first_words(corpus):
-    source = Source.of(Mixture(2, random_state=0).fit(corpus), corpus)
+    source = ReportSource.of(Mixture(2, random_state=0).fit(corpus), corpus)
     shown = beginnings(source, np.array([0, 1]))
     assert shown[0].startswith("The sea is wide and the waves")
     assert shown[0].endswith(" …")
@@ -101,7 +101,7 @@ def test_common_words_do_not_lead_topics():
 
 def test_contexts_are_lines_around_a_word(corpus):
     model = Mixture(2, random_state=0).fit(corpus)
-    source = Source.of(model, corpus)
+    source = ReportSource.of(model, corpus)
     found = contexts(source)
     word = int(np.flatnonzero(source.words[source.kept] == "oxen")[0])
     before, it, after = found[word][0]

@@ -22,7 +22,7 @@ from bursty import DCMLDA, LDA, BayesClassifier, Corpus, Mixture, datasets, fami
 from bursty.families.bursts import burstiness
 from bursty.report import documents, page, text
 from bursty.report.clusters import cluster_content
-from bursty.report.source import Source
+from bursty.report.source import ReportSource
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
@@ -157,7 +157,7 @@ def test_the_page_says_when_chains_have_settled(pages):
 def test_labels_that_are_left_over_do_not_make_the_others_pale(corpus, mixture):
     names = np.array([f"label {n}" for n in (*range(24), *[n // 2 for n in range(48, 144)])])
     labelled = Corpus(corpus.counts, corpus.vocabulary, labels=names[np.arange(120)])
-    cells = cluster_content(Source.of(mixture, labelled)).charts["labels"].spec["data"]["values"]
+    cells = cluster_content(ReportSource.of(mixture, labelled)).charts["labels"].spec["data"]["values"]
     left = [cell for cell in cells if cell["column"] == "(others)"]
     assert len(left) == 3
     assert {cell["share"] for cell in left} == {0.0}
@@ -401,7 +401,7 @@ def test_same_model_same_bytes(mixture, corpus):
 
 def test_map_keeps_clusters_apart():
     corpus, _ = datasets.make_bursty_mixture(300, 200, 12, mean_length=200, concentration=0.05, random_state=1)
-    source = report.Source.of(Mixture(12, random_state=0).fit(corpus), corpus)
+    source = report.ReportSource.of(Mixture(12, random_state=0).fit(corpus), corpus)
     places = documents.by_cluster(source, corpus.labels)
     assert places.shape == (300, 2)
     assert np.isfinite(places).all()

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from bursty.kernels import dpmfs_labels
 from bursty.samplers import dpmfs, dpmfs_collapsed
-from bursty.samplers.dpmfs_units import Units
+from bursty.samplers.dpmfs_units import LinkedDocuments
 from samplers import oracles_dpmfs as oracles
 from samplers.test_dpmfs import ALPHA, LAM, OMEGA, agree, bursty_joint, problem_of, visits
 
@@ -87,7 +87,9 @@ def test_rows_of_units_are_sums_of_documents():
     number = np.array([0, 1, 0, 2, 3, 3, 3, 4, 1, 5, 6, 7])
     held = np.zeros(12, dtype=np.uint8)
     held[5] = 1
-    units = Units.of(csr.indptr.astype(np.int64), csr.indices, held, number, np.array([[6, 0], [0, 2], [0, 6]]))
+    units = LinkedDocuments.of(
+        csr.indptr.astype(np.int64), csr.indices, held, number, np.array([[6, 0], [0, 2], [0, 6]])
+    )
     sums = np.zeros((8, 9), dtype=int)
     np.add.at(sums, number, dense)
     rows = sp.csr_array((units.tables(csr.data), units.words, units.indptr), shape=(8, 9))
@@ -108,10 +110,10 @@ def test_the_start_keeps_units_apart(seed):
     held = (rng.random(15) < 0.2).astype(np.uint8)
     indptr, words = np.arange(16), np.zeros(15, dtype=np.int32)
     first = np.where(held, np.arange(15), 0).astype(np.int32)
-    labels = Units.of(indptr, words, held, None, pairs).separate(first)
+    labels = LinkedDocuments.of(indptr, words, held, None, pairs).separate(first)
     assert np.all(labels[pairs[:, 0]] != labels[pairs[:, 1]])
     np.testing.assert_array_equal(labels[held == 1], first[held == 1])
-    clear = Units.of(indptr, words, held, None, None)
+    clear = LinkedDocuments.of(indptr, words, held, None, None)
     np.testing.assert_array_equal(clear.separate(first), first)
 
 

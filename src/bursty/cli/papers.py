@@ -14,7 +14,7 @@ from bursty.cli.groups import Command, Group
 from bursty.cli.messages import say
 
 if TYPE_CHECKING:
-    from bursty.papers import Outcome
+    from bursty.papers import Replication
 
 _EXAMPLES = {
     "list": ("bursty papers list", "bursty papers list --json"),
@@ -91,7 +91,7 @@ def run_entries(
         raise typer.Exit(1)
 
 
-def _show(outcome: Outcome) -> None:
+def _show(outcome: Replication) -> None:
     """Print the comparison, one line per value."""
     from bursty.papers.writing import cells
 

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from bursty.datasets.registry import Download, Entry, File
+from bursty.datasets.registry import Dataset, Download, File
 
 VARIABLE = "BURSTY_DATA"
 
@@ -21,7 +21,7 @@ class DatasetUnavailable(OSError):
     """
 
 
-def find(entry: Entry) -> tuple[Path, File]:
+def find(entry: Dataset) -> tuple[Path, File]:
     """The main file of a collection, downloaded if necessary."""
     for folder in _folders():
         for file in entry.files:
@@ -36,7 +36,7 @@ def find(entry: Entry) -> tuple[Path, File]:
     raise DatasetUnavailable(_what_to_do(entry, errors))
 
 
-def find_beside(entry: Entry, main: Path) -> list[Path]:
+def find_beside(entry: Dataset, main: Path) -> list[Path]:
     """The other files of a collection, which must be beside the main one."""
     paths = [main.parent / file.path for file in entry.beside]
     for path in paths:
@@ -84,7 +84,7 @@ def _cache() -> Path:
     return Path(pooch.os_cache("bursty"))
 
 
-def _what_to_do(entry: Entry, errors: list[str]) -> str:
+def _what_to_do(entry: Dataset, errors: list[str]) -> str:
     given = os.environ.get(VARIABLE)
     where = f"{VARIABLE} is {given}" if given else f"{VARIABLE} is not set"
     files = " or ".join(file.path for file in entry.files)

@@ -10,7 +10,7 @@ from typing import Any
 
 from bursty.corpus import Corpus, TextOptions
 from bursty.datasets.fetch import check_sha256, find, find_beside
-from bursty.datasets.registry import REGISTRY, Entry
+from bursty.datasets.registry import REGISTRY, Dataset
 
 # Options that make a corpus smaller, so that its number of documents cannot be checked.
 _SUBSETS = frozenset({"subset", "max_documents"})
@@ -87,7 +87,7 @@ def load(name: str, *, verify: bool = True, **options: Any) -> Corpus:
     return corpus.with_info(**(info | ({"note": entry.note} if entry.note else {})))
 
 
-def _entry(name: str) -> Entry:
+def _entry(name: str) -> Dataset:
     if name in REGISTRY:
         return REGISTRY[name]
     near = difflib.get_close_matches(name, REGISTRY, n=3, cutoff=0.5)
@@ -95,7 +95,7 @@ def _entry(name: str) -> Entry:
     raise ValueError(f"there is no corpus {name!r}; {hint}")
 
 
-def _loader(entry: Entry) -> Callable[..., Corpus]:
+def _loader(entry: Dataset) -> Callable[..., Corpus]:
     module, function = entry.loader.split(":")
     loader: Callable[..., Corpus] = getattr(importlib.import_module(f"bursty.datasets.{module}"), function)
     return loader

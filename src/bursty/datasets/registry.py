@@ -28,7 +28,7 @@ class Download:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Dataset:
     """A collection.
 
     Parameters
@@ -65,13 +65,13 @@ _GSDMM = "https://raw.githubusercontent.com/jackyin12/GSDMM/a1e7aabf470633cd971d
 _ZHONG = "one of the collections of Zhong and Ghosh (2005), with the word filter of Elkan (2006)"
 
 
-def _zhong(name: str, documents: int, sha256: str) -> Entry:
+def _zhong(name: str, documents: int, sha256: str) -> Dataset:
     file = File(f"zhong15/{name}.mat", sha256)
-    return Entry(f"zhong15/{name}", (file,), documents, _ZHONG, "counts:load_zhong15")
+    return Dataset(f"zhong15/{name}", (file,), documents, _ZHONG, "counts:load_zhong15")
 
 
-def _short(name: str, documents: int, sha256: str) -> Entry:
-    return Entry(
+def _short(name: str, documents: int, sha256: str) -> Dataset:
+    return Dataset(
         f"short/{name}",
         (File(f"short/{name}", sha256),),
         documents,
@@ -82,14 +82,14 @@ def _short(name: str, documents: int, sha256: str) -> Entry:
 
 
 _ENTRIES = (
-    Entry(
+    Dataset(
         "classic400",
         (File("classic400.mat", "621c270e1d8fd1d394d5a20f7f2b4570d9ad02cb865ad978b83923f9adf3c43d"),),
         400,
         "the Classic400 collection of Banerjee et al. (2005)",
         "counts:load_classic400",
     ),
-    Entry(
+    Dataset(
         "nips391",
         (File("nips391.mat", "4f380fad9bbb2d546ed9891d208cdaf35de1c10c138e455eeb68a174bbc17a2a"),),
         391,
@@ -111,7 +111,7 @@ _ENTRIES = (
     _zhong("tr23", 204, "a466e9beb098e94d53bfe6127627125c0ec499fd82847aa5a678baf316eb9d7f"),
     _zhong("tr41", 878, "861374a788e1a0be548e6adc20d9077c72290b008a6ab528f30b3acd53627dc9"),
     _zhong("tr45", 690, "973611453015d47faa0da1224a4a1eb1e3c2fa0bf80ba3c040ec6a93517ad2cc"),
-    Entry(
+    Dataset(
         "20news-18828",
         (
             File("20news-18828.tar.xz", "9bf8ffc96f3fd9002f474c8892ae4339ba81b7ad22f21c0e8b30938a191b8f63"),
@@ -124,7 +124,7 @@ _ENTRIES = (
         # The checksum of the published archive is not known.
         downloads=(Download("http://qwone.com/~jason/20Newsgroups/20news-18828.tar.gz", "20news-18828.tar.gz"),),
     ),
-    Entry(
+    Dataset(
         "reuters21578",
         (
             File("reuters21578.tar.xz", "ee3bbb828f0fb6956f20e662e85801c35ac394f69a53328c3e20b585c267bbd0"),
@@ -147,7 +147,7 @@ _ENTRIES = (
             ),
         ),
     ),
-    Entry(
+    Dataset(
         "industry-sector-12",
         (
             File(
@@ -160,7 +160,7 @@ _ENTRIES = (
         "texts:load_industry_sector",
         note="stands in for Industry Sector (9,555 documents, 104 classes), which is not available",
     ),
-    Entry(
+    Dataset(
         "sp500",
         (
             File(
@@ -174,7 +174,7 @@ _ENTRIES = (
         beside=(File("sp500-tickers-2008.txt", "d94fdcc5b1a344e4746605c64b198c9fa10415011225ae4ed7a34f0e198e1027"),),
         note="rebuilt: the list of companies of Doyle and Elkan (2009) is not known",
     ),
-    Entry(
+    Dataset(
         "ap",
         (
             File("ap/ap.dat", "c9b946b6cdb2c6e876198ae227afb573df023db84fb53a9d2b31c0d59224fea1"),
@@ -190,21 +190,21 @@ _ENTRIES = (
     _short("S", 11109, "6d4cecc8bc547eacb54622d27a50382920528ca385e5987256415a68e0f8e30a"),
     _short("TS", 11109, "19d0b3a177bf4a4e4bf06e4c1a0c7b2db4143144d713e884645e2c273ec8dbc5"),
     _short("Tweet", 2472, "f091dae8dc6126ed7b60ab56690a295f15cc22d651fd1eacc05ae12e6247e97a"),
-    Entry(
+    Dataset(
         "cve",
         (File("cve_descriptions.tsv.gz", "a29ff00fb23e684ebb1f5d4e0da0f89ac5313f9814ad5cab39d8047e538c167d"),),
         167093,
         "descriptions from the public list of Common Vulnerabilities and Exposures (cve.org), as one table",
         "texts:load_cve",
     ),
-    Entry(
+    Dataset(
         "arxiv",
         (File("arxiv-100k.tsv.xz", "4ffa584f0f7d6f75031ce29c7536673ba7afd63c8241de3639b62ca037cfd747"),),
         103026,
         "titles and abstracts from the public metadata of arXiv, as one table",
         "texts:load_arxiv",
     ),
-    Entry(
+    Dataset(
         "sotu",
         (),
         0,

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from bursty.engines import Chunk
 from bursty.inference.heldout import ShortChains, samples
 from bursty.kernels import gibbs_predict, threads
-from bursty.samplers.tokens import Cells, State, Tokens, Topics
+from bursty.samplers.tokens import HeldWords, State, Tokens, Topics
 from bursty.typing import Array
 
 
@@ -25,7 +25,7 @@ def log_predictive(
     The chunk has the observed tokens, or all tokens if ``held`` is None; then half of each document is held out.
     """
     observed, held = halves(chunk, seed) if held is None else (chunk, held)
-    tokens, cells = Tokens.by_content(observed), Cells(held.indptr.astype(np.int64), held.indices)
+    tokens, cells = Tokens.by_content(observed), HeldWords(held.indptr.astype(np.int64), held.indices)
     probabilities = np.zeros(len(cells.words))
     for topics in samples(tokens, model, seed, chains):
         model.add_predictive(State(tokens, topics), cells, probabilities)

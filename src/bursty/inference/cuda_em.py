@@ -15,7 +15,7 @@ from bursty.engines.card import column_sums, empty, host_sums, launch, on_card, 
 from bursty.engines.cuda import CudaChunk, fetch, make_room
 from bursty.engines.dense import DenseChunk
 from bursty.inference import em
-from bursty.inference.posteriors import State, document_temperatures
+from bursty.inference.posteriors import MixtureState, document_temperatures
 from bursty.kernels.cuda import gather, points, sums
 from bursty.typing import Array
 
@@ -257,7 +257,7 @@ def expect(
     sample_weight: Array | None,
     last: Any,
     family: Any,
-    state: State,
+    state: MixtureState,
     temperature: float,
     tempering: bool,
 ) -> tuple[Any, em.Step]:

@@ -29,7 +29,7 @@ import numpy as np
 
 from bursty.engines import Chunk, Column, Documents, Resp, has_versions, weighted, with_trace
 from bursty.families.base import Family, Parameters, Statistics
-from bursty.inference.posteriors import State, responsibilities
+from bursty.inference.posteriors import MixtureState, responsibilities
 from bursty.inference.runs import Trace
 from bursty.inference.stopping import Rule
 from bursty.kernels import threads
@@ -84,7 +84,7 @@ def expect(
     sample_weight: Array | None,
     last: Array | None,
     family: Family[Any, Any],
-    state: State,
+    state: MixtureState,
     temperature: float,
     tempering: bool,
 ) -> tuple[Array, Step]:
@@ -115,10 +115,10 @@ def _moved(resp: Array, last: Array) -> Array:
 
 def maximise(
     family: Family[Any, Any], expectation: Expectation, start: Parameters | None = None, prior: Prior | None = None
-) -> State:
+) -> MixtureState:
     """M step."""
     weights = expectation.resp / expectation.resp.sum()
-    return State(updated(family, expectation.stats, start, prior), weights)
+    return MixtureState(updated(family, expectation.stats, start, prior), weights)
 
 
 def updated(family: Family[Any, Any], stats: Any, start: Parameters | None, prior: Prior | None) -> Any:
@@ -127,13 +127,17 @@ def updated(family: Family[Any, Any], stats: Any, start: Parameters | None, prio
 
 
 def smoothed(
-    family: Family[Any, Any], expectation: Expectation, state: State, smoothing: float, prior: Prior | None = None
-) -> State:
+    family: Family[Any, Any],
+    expectation: Expectation,
+    state: MixtureState,
+    smoothing: float,
+    prior: Prior | None = None,
+) -> MixtureState:
     """Smooth the components, by the prior or by a share of their weight from all documents."""
     if prior is not None:
-        return State(prior.update(family, expectation.stats, state.params, smoothing), state.weights)
+        return MixtureState(prior.update(family, expectation.stats, state.params, smoothing), state.weights)
     stats = expectation.stats.shrunk(smoothing * state.weights)
-    return State(family.update(stats, smoothing=smoothing), state.weights)
+    return MixtureState(family.update(stats, smoothing=smoothing), state.weights)
 
 
 @dataclass(frozen=True)
@@ -166,17 +170,17 @@ class Problem:
         """Statistics of all documents under given responsibilities."""
         return self.documents.sum(self.family.summarize, self.documents.split(weighted(resp, self.sample_weight)))
 
-    def step(self, state: State, temperature: float, last: Column | None) -> tuple[Column, Step]:
+    def step(self, state: MixtureState, temperature: float, last: Column | None) -> tuple[Column, Step]:
         """E step over all chunks: the positions of the documents, and the sums."""
         columns = self.labels, self.weights, self.documents.split(None) if last is None else last
         shared = {"family": self.family, "state": state, "temperature": temperature, "tempering": self.tempering}
         return self.documents.keep_and_sum(expect, *columns, **shared)
 
-    def expectation(self, state: State) -> Expectation:
+    def expectation(self, state: MixtureState) -> Expectation:
         """E step over all chunks, for its statistics alone."""
         return self.step(state, 1.0, None)[1].expectation
 
-    def maximise(self, expectation: Expectation, start: Parameters | None) -> State:
+    def maximise(self, expectation: Expectation, start: Parameters | None) -> MixtureState:
         """M step."""
         return self.documents.run_locally(maximise, self.family, expectation, start, self.prior)
 
@@ -191,7 +195,7 @@ class Run:
 
     problem: Problem
     schedule: Schedule
-    state: State
+    state: MixtureState
     trace: Trace = field(default_factory=Trace)
     phase: int = 0
     phase_start: int = 0
@@ -199,7 +203,7 @@ class Run:
     #: Positions of the documents in the last step.
     places: Column | None = None
     #: Start of the run, and its result from higher temperatures, if it may be restarted.
-    begin: State | None = None
+    begin: MixtureState | None = None
     attempts: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -264,7 +268,7 @@ class Run:
         """Restore a run from a checkpoint."""
         documents, places = problem.documents, standing["places"]
         sizes = {"n_words": documents.n_words, "K": problem.n_components, "documents": documents.n_documents}
-        state = part(State, K="K")
+        state = part(MixtureState, K="K")
         state(standing["state"], sizes, "state")
         maybe(state)(standing["begin"], sizes, "begin")
         maybe(items("documents", 2))(places, sizes, "places")

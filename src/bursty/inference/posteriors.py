@@ -33,15 +33,15 @@ CALIBRATION = 4.0
 
 @storable("State", weights=floats("K", low=0, sums=0), params=part(Parameters, K="K"))
 @dataclass(frozen=True)
-class State:
+class MixtureState:
     """The components of a mixture: everything that the next step of EM needs."""
 
     params: Parameters
     weights: Array
 
-    def reordered(self, order: Array) -> State:
+    def reordered(self, order: Array) -> MixtureState:
         """The same state with the components in this order."""
-        return State(self.params.reordered(order), self.weights[order])
+        return MixtureState(self.params.reordered(order), self.weights[order])
 
 
 def document_temperatures(chunk: Chunk) -> Array:
@@ -53,7 +53,7 @@ def responsibilities(
     chunk: Chunk,
     labels: Array | None,
     family: Family[Any, Any],
-    state: State,
+    state: MixtureState,
     temperature: float = 1.0,
     tempering: bool = False,
 ) -> tuple[Array, Array]:
@@ -66,7 +66,7 @@ def responsibilities(
 
 
 def certainties(
-    chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: State, tempering: bool
+    chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: MixtureState, tempering: bool
 ) -> tuple[Array, Array]:
     """The responsibilities that users see (calibrated if the fit is tempered), and log-evidence."""
     resp, log_evidence = responsibilities(chunk, labels, family, state, tempering=tempering)
@@ -120,7 +120,7 @@ class Places(NamedTuple):
 
 
 def label(
-    chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: State, tempering: bool = False
+    chunk: Chunk, labels: Array | None, family: Family[Any, Any], state: MixtureState, tempering: bool = False
 ) -> tuple[Array, ...]:
     """The `Places` of documents, whose posterior is tempered and calibrated, and their log-evidence, which is not."""
     log_prob = family.log_prob(chunk, state.params)

@@ -1,6 +1,6 @@
 """Starts of EM: k-means in a space that suits the data, a perturbed one-component fit, or given responsibilities.
 
-Each start is a function ``(problem, rng) -> State``. A new one is one function and one line in `STARTS`.
+Each start is a function ``(problem, rng) -> MixtureState``. A new one is one function and one line in `STARTS`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bursty.engines.dense import DenseChunk
 from bursty.families.base import Family, Statistics
 from bursty.inference import lsa, points
 from bursty.inference.em import FLOOR, Problem, updated
-from bursty.inference.posteriors import State, responsibilities
+from bursty.inference.posteriors import MixtureState, responsibilities
 from bursty.inference.spherical import hellinger_directions, spherical_kmeans, tfidf_directions
 from bursty.typing import Array
 
@@ -44,15 +44,15 @@ LEAST_DOCUMENTS = 3.0
 CONFIDENCE = 0.9
 
 
-def perturb(problem: Problem, rng: np.random.Generator) -> State:
+def perturb(problem: Problem, rng: np.random.Generator) -> MixtureState:
     """Copies of the one-component fit with a little noise: [Elkan2006] section 4."""
     stats = problem.statistics(Assignment.single(np.ones(problem.documents.n_documents)))
     one = problem.documents.run_locally(problem.family.update, stats)
     params = problem.family.perturb(one, problem.n_components, problem.perturbation, rng)
-    return State(params, np.full(problem.n_components, 1.0 / problem.n_components))
+    return MixtureState(params, np.full(problem.n_components, 1.0 / problem.n_components))
 
 
-def kmeans(problem: Problem, rng: np.random.Generator) -> State:
+def kmeans(problem: Problem, rng: np.random.Generator) -> MixtureState:
     """The best of several runs of spherical k-means on tf-idf, softened."""
     documents, n_components = problem.documents, problem.n_components
     n_runs = int(np.clip(KMEANS_WORK / (documents.n_cells * n_components), 2, KMEANS_RUNS))
@@ -62,22 +62,22 @@ def kmeans(problem: Problem, rng: np.random.Generator) -> State:
     return _softened(problem, labels)
 
 
-def in_tfidf_space(problem: Problem, rng: np.random.Generator) -> State:
+def in_tfidf_space(problem: Problem, rng: np.random.Generator) -> MixtureState:
     """The best of many runs of spherical k-means in the space of the leading singular vectors of tf-idf, softened."""
     return _in_space(problem, "tfidf", rng)
 
 
-def in_hellinger_space(problem: Problem, rng: np.random.Generator) -> State:
+def in_hellinger_space(problem: Problem, rng: np.random.Generator) -> MixtureState:
     """The same with square roots of proportions, for dense tables with few columns."""
     return _in_space(problem, "hellinger", rng)
 
 
-def in_own_space(problem: Problem, rng: np.random.Generator) -> State:
+def in_own_space(problem: Problem, rng: np.random.Generator) -> MixtureState:
     """The best of several runs of spherical k-means on the rows themselves, softened: for dense real vectors."""
     return _in_space(problem, "directions", rng)
 
 
-def _in_space(problem: Problem, kind: str, rng: np.random.Generator) -> State:
+def _in_space(problem: Problem, kind: str, rng: np.random.Generator) -> MixtureState:
     """From the best of many runs of k-means; from the best of short runs of EM if there are several starts, which must
     differ, and in tables of counts with few columns."""
     documents, n_components = problem.documents, problem.n_components
@@ -92,7 +92,7 @@ def _in_space(problem: Problem, kind: str, rng: np.random.Generator) -> State:
     return _from_kmeans(problem, kind, rng, n_runs, points.MAX_ITER)
 
 
-def _search(problem: Problem, kind: str, rng: np.random.Generator, n_short: int) -> State:
+def _search(problem: Problem, kind: str, rng: np.random.Generator, n_short: int) -> MixtureState:
     """The state of largest likelihood after short runs of EM (Biernacki, Celeux and Govaert 2003).
 
     Documents with many counts are certain of their component at once, and EM ends near its start: so half of the runs
@@ -106,12 +106,12 @@ def _search(problem: Problem, kind: str, rng: np.random.Generator, n_short: int)
     return best[1]
 
 
-def _from_one_run(problem: Problem, kind: str, rng: np.random.Generator) -> State:
+def _from_one_run(problem: Problem, kind: str, rng: np.random.Generator) -> MixtureState:
     """From one run of k-means, which in half of the cases ends after one step: runs that converge are much alike."""
     return _from_kmeans(problem, kind, rng, 1, points.MAX_ITER if rng.random() < 0.5 else 1)
 
 
-def _from_kmeans(problem: Problem, kind: str, rng: np.random.Generator, n_runs: int, n_steps: int) -> State:
+def _from_kmeans(problem: Problem, kind: str, rng: np.random.Generator, n_runs: int, n_steps: int) -> MixtureState:
     documents, n_components = problem.documents, problem.n_components
     if kind == "directions":
         problem.spaces.setdefault(kind, documents.keep(_unit_rows))
@@ -129,7 +129,7 @@ def _unit_rows(chunk: Chunk) -> Array:
     return lsa.unit_rows(chunk.rows if isinstance(chunk, DenseChunk) else chunk.counts.toarray())
 
 
-def _short_run(problem: Problem, state: State) -> tuple[tuple[bool, float], State]:
+def _short_run(problem: Problem, state: MixtureState) -> tuple[tuple[bool, float], MixtureState]:
     """State after a few steps of EM, and what it is compared by: whether all components have documents enough, then
     the log-likelihood."""
     for _ in range(SHORT_STEPS):
@@ -139,7 +139,7 @@ def _short_run(problem: Problem, state: State) -> tuple[tuple[bool, float], Stat
     return (enough, result.expectation.log_evidence), state
 
 
-def _shaken(problem: Problem, state: State, rng: np.random.Generator) -> State:
+def _shaken(problem: Problem, state: MixtureState, rng: np.random.Generator) -> MixtureState:
     """The M step for the responsibilities of a state, with some documents in random components instead."""
     documents, n_components = problem.documents, problem.n_components
     moved = rng.random(documents.n_documents) < SHAKEN
@@ -149,7 +149,7 @@ def _shaken(problem: Problem, state: State, rng: np.random.Generator) -> State:
     return _begin(problem, sums.stats, sums.resp)
 
 
-def _softened(problem: Problem, labels: Column) -> State:
+def _softened(problem: Problem, labels: Column) -> MixtureState:
     """The M step for responsibilities that follow a labelling, but not with certainty."""
     documents, n_components = problem.documents, problem.n_components
     shared = {"family": problem.family, "n_components": n_components}
@@ -157,7 +157,7 @@ def _softened(problem: Problem, labels: Column) -> State:
     return _begin(problem, softened.stats, softened.resp)
 
 
-STARTS: dict[str, Callable[[Problem, np.random.Generator], State]] = {
+STARTS: dict[str, Callable[[Problem, np.random.Generator], MixtureState]] = {
     "lsa": in_tfidf_space,
     "hellinger": in_hellinger_space,
     "directions": in_own_space,
@@ -166,7 +166,7 @@ STARTS: dict[str, Callable[[Problem, np.random.Generator], State]] = {
 }
 
 
-def labelled(problem: Problem, labels: Array, rng: np.random.Generator) -> State:
+def labelled(problem: Problem, labels: Array, rng: np.random.Generator) -> MixtureState:
     """Start components from their labelled documents, plus a background of all others with the same total weight.
 
     The background is spread unevenly, so that components without labels differ, too.
@@ -181,14 +181,14 @@ def labelled(problem: Problem, labels: Array, rng: np.random.Generator) -> State
     return from_responsibilities(problem, resp)
 
 
-def from_responsibilities(problem: Problem, resp: Array) -> State:
+def from_responsibilities(problem: Problem, resp: Array) -> MixtureState:
     """The M step for given responsibilities."""
     return _begin(problem, problem.statistics(resp), weighted(resp, problem.sample_weight).sum(axis=0))
 
 
-def _begin(problem: Problem, stats: Statistics, resp: Array) -> State:
+def _begin(problem: Problem, stats: Statistics, resp: Array) -> MixtureState:
     params = problem.documents.run_locally(updated, problem.family, stats.shrunk(FLOOR), None, problem.prior)
-    return State(params, np.maximum(resp, 1e-300) / resp.sum())
+    return MixtureState(params, np.maximum(resp, 1e-300) / resp.sum())
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def _summarize_softened(
 
 
 def _summarize_shaken(
-    chunk: Chunk, labels: Array, sample_weight: Array | None, family: Family[Any, Any], state: State
+    chunk: Chunk, labels: Array, sample_weight: Array | None, family: Family[Any, Any], state: MixtureState
 ) -> _Softened:
     resp, _ = responsibilities(chunk, labels, family, state)
     resp = weighted(resp, sample_weight)

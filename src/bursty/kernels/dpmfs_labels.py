@@ -19,7 +19,7 @@ from bursty.typing import Array
 _FACTORS = 8
 
 
-class Documents(NamedTuple):
+class UnitArrays(NamedTuple):
     """Cells of ``slots`` (index of the chosen word) and ``tables`` (its t). Labels that are ``held`` do not change.
 
     A row may stand for several documents that move as one: ``mass`` is their number. Row i shares no cluster with the
@@ -35,7 +35,7 @@ class Documents(NamedTuple):
     apart: Array
 
 
-class Prior(NamedTuple):
+class LabelPrior(NamedTuple):
     """Of partitions: alpha, alpha / N (0 without a bound) and the bound; of components: lambda and its sum."""
 
     alpha: float

@@ -8,7 +8,7 @@ and of occupied components.
 | x, t | ``Cells.counts`` and ``Cells.tables``: tokens, and fresh tokens |
 | n_i1, n_i2 | ``Lengths.inside``, ``Lengths.outside``: number of tokens of each document on the two sides |
 | g_1, g_0 | ``Lengths.inside_term``, ``Lengths.outside_term``: log factors of n_i1 and n_i2, by length |
-| n_k | ``Clusters.totals``: t of each component over the chosen words |
+| n_k | ``ClusterSums.totals``: t of each component over the chosen words |
 | Lambda_1, Lambda_0 | ``sums[0]``, ``sums[1]``: sum of lambda over the chosen words, and over the others |
 | t_0 | ``sums[2]``: sum of t over the words that are not chosen |
 """
@@ -32,7 +32,7 @@ class Cells(NamedTuple):
     totals: Array
 
 
-class Prior(NamedTuple):
+class WordPrior(NamedTuple):
     """lambda of each word; log-odds that a word is chosen; log s_1 / s_0, per fresh token."""
 
     lam: Array
@@ -49,7 +49,7 @@ class Lengths(NamedTuple):
     outside_term: Array
 
 
-class Clusters(NamedTuple):
+class ClusterSums(NamedTuple):
     """Labels and sizes; ``totals`` are kept up to date by flips; ``tally`` is scratch, zero before and after."""
 
     labels: Array

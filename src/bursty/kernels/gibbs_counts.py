@@ -25,7 +25,7 @@ from bursty.kernels.compile import inlined, kernel
 from bursty.typing import Array
 
 
-class Documents(NamedTuple):
+class DocumentArrays(NamedTuple):
     """The documents, as every kernel receives them."""
 
     indptr: Array

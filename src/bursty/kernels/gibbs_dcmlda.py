@@ -14,7 +14,7 @@ with ratio_k = (n_dk + alpha_k) / (n_dk + s_k), and q the background that all to
 
 | name | what | shape |
 |---|---|---|
-| documents | `gibbs_counts.Documents` | |
+| documents | `gibbs_counts.DocumentArrays` | |
 | topics | the topic of each token, changed in place | tokens |
 | alpha, totals, floor | alpha, s, the smallest beta_wk / q_w of each topic | K |
 | background | q | W |

@@ -24,7 +24,7 @@ from bursty.families.shared import Shared
 from bursty.inference import em
 from bursty.inference.checkpoint import CheckpointWriter
 from bursty.inference.em import Problem
-from bursty.inference.posteriors import Places, State, label
+from bursty.inference.posteriors import MixtureState, Places, label
 from bursty.inference.runs import Outcome, Runner, warn_interrupted
 from bursty.inference.starts import STARTS, from_responsibilities, labelled
 from bursty.inference.stream import Stream
@@ -50,7 +50,7 @@ def _check_copies(model: Mixture, sizes: dict[str, int]) -> None:
     "Mixture",
     weights_=floats("K", low=0, sums=0),
     components_=floats("K", "n_words"),
-    _state=part(State, K="K"),
+    _state=part(MixtureState, K="K"),
     _running=part(em.Expectation, K="K"),
     labels_=index("K", "documents"),
     sizes_=integers("K", low=0),
@@ -383,7 +383,7 @@ class Mixture(MixturePrediction, ClusterReading):
     def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "_state")
 
-    def _start(self, problem: Problem, labels: Array | None, rng: np.random.Generator) -> State:
+    def _start(self, problem: Problem, labels: Array | None, rng: np.random.Generator) -> MixtureState:
         if self._continues():
             if self._state.params.n_components != problem.n_components:
                 raise ValueError("warm_start needs the number of components of the last fit; use warm_start=False")
@@ -414,12 +414,14 @@ class Mixture(MixturePrediction, ClusterReading):
 
             return Runner(start, partial(em.Run.resumed, problem, schedule), writer, on_step).best_of(n_runs, rng)
 
-    def _finish(self, problem: Problem, state: State, expectation: em.Expectation) -> None:
+    def _finish(self, problem: Problem, state: MixtureState, expectation: em.Expectation) -> None:
         """Smooth the components, then label the documents with them."""
         self._set_components(expectation, state, problem.prior, problem.documents.run_locally)
         self._label(problem.documents, problem.labels, problem.sample_weight, problem.tempering)
 
-    def _set_components(self, expectation: em.Expectation, state: State, prior: em.Prior | None, run: Any) -> None:
+    def _set_components(
+        self, expectation: em.Expectation, state: MixtureState, prior: em.Prior | None, run: Any
+    ) -> None:
         if self.smoothing > 0:
             self._state = run(em.smoothed, self._family, expectation, state, self.smoothing, prior)
         else:

@@ -12,7 +12,7 @@ from bursty.engines import Documents
 from bursty.estimator import check_lengths, generator
 from bursty.families.base import Family, log_coefficient
 from bursty.families.estimator import check_coefficient, check_perplexity, get_family
-from bursty.inference.posteriors import State, certainties
+from bursty.inference.posteriors import MixtureState, certainties
 from bursty.typing import Array
 
 
@@ -23,7 +23,7 @@ class MixturePrediction:
     _perplexity: Any
     family: Any
     weights_: Array
-    _state: State
+    _state: MixtureState
     # Whether the posterior is tempered: not in models saved by version 0.1, which do not have it.
     _tempered: bool = False
 

@@ -10,8 +10,8 @@ and `bursty.plot`.
 
 from __future__ import annotations
 
-from bursty.papers.entry import Case, Claim, Entry, Results, Run
+from bursty.papers.entry import Case, Claim, Entry, Measurements, Trial
 from bursty.papers.registry import choose, entries
-from bursty.papers.study import Outcome, run_entry
+from bursty.papers.study import Replication, run_entry
 
-__all__ = ["Case", "Claim", "Entry", "Outcome", "Results", "Run", "choose", "entries", "run_entry"]
+__all__ = ["Case", "Claim", "Entry", "Measurements", "Replication", "Trial", "choose", "entries", "run_entry"]

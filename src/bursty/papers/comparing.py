@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from bursty.papers.entry import Case, Entry, Results
+from bursty.papers.entry import Case, Entry, Measurements
 
 #: Measures for which higher (True) or lower (False) is better; other measures only agree or differ.
 #: Only the method that a paper proposes can be better or worse: a stronger baseline is no success of the replication.
@@ -159,7 +159,7 @@ def proposes(entry: Entry, case: str) -> bool:
     return methods == "all" or not set(methods).isdisjoint(case.split(", "))
 
 
-def compare(entry: Entry, cases: list[Case], results: Results, missing: dict[str, str]) -> list[Row]:
+def compare(entry: Entry, cases: list[Case], results: Measurements, missing: dict[str, str]) -> list[Row]:
     """All rows: first the published ones, in their order, then additional ones.
 
     In a reduced version the rows of other cases are omitted.
@@ -193,7 +193,7 @@ def _row(
     what: str,
     value: Published | None,
     data: _Data,
-    results: Results,
+    results: Measurements,
     missing: dict[str, str],
 ) -> Row:
     n_runs = results.n_runs(case, measure)

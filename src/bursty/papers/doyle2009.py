@@ -14,13 +14,13 @@ from bursty import DCMLDA, LDA
 from bursty.papers import doyle2009_curves
 from bursty.papers.comparing import source
 from bursty.papers.doyle2009_curves import STOCKS, folds_of, how_fits_ended, tell_converged
-from bursty.papers.entry import Case, Claim, Entry, Results, Run, Values, share
+from bursty.papers.entry import Case, Claim, Entry, Measurements, Trial, Values, share
 from bursty.papers.measures import load
 
 TOPIC_NAMES = ("computer related", "real estate")
 
 
-def find_topics(run: Run, model: str, n_topics: int, n_iter: int) -> Values:
+def find_topics(run: Trial, model: str, n_topics: int, n_iter: int) -> Values:
     """Topics of stocks: for each published topic, the topic of ours with the most of its six words among its top 25."""
     common: dict[str, Any] = {"n_iter": n_iter, "random_state": run.seed, "n_jobs": run.n_jobs}
     unfitted = DCMLDA(n_topics, prior=None, n_drawn=0, **common) if model == "DCMLDA" else LDA(n_topics, **common)
@@ -40,7 +40,7 @@ def find_topics(run: Run, model: str, n_topics: int, n_iter: int) -> Values:
     return values
 
 
-def repeat_likelihood(run: Run, n_topics: int, n_iter: int, n_pseudo: int) -> Values:
+def repeat_likelihood(run: Trial, n_topics: int, n_iter: int, n_pseudo: int) -> Values:
     """Empirical likelihood of one model, five times."""
     train, test = folds_of(load("sp500"), 0)
     model = DCMLDA(n_topics, prior=None, n_drawn=0, n_iter=n_iter, random_state=run.seed, n_jobs=run.n_jobs).fit(train)
@@ -62,7 +62,7 @@ def _topic_cases(*models: str) -> Any:
 
 
 def _topic_rows(model: str) -> Any:
-    def derive(results: Results) -> dict[str, list[Values]]:
+    def derive(results: Measurements) -> dict[str, list[Values]]:
         shown = {"top words shared": "top 6", "in our top 25": "top 25", "top 25 in the sector": "sector"}
         return {
             name: [{row: run[f"{name}, {kept}"] for row, kept in shown.items()} for run in results.runs(model)]
@@ -72,7 +72,7 @@ def _topic_rows(model: str) -> Any:
     return derive
 
 
-def _overlap(results: Results) -> dict[str, list[Values]]:
+def _overlap(results: Measurements) -> dict[str, list[Values]]:
     """Topics of LDA, and the six most likely words of DCMLDA's topics among the first 6 and 15 of those of LDA."""
     pairs = list(zip(results.runs("DCMLDA"), results.runs("LDA"), strict=True))
     return _topic_rows("LDA")(results) | {
@@ -88,7 +88,7 @@ def _overlap(results: Results) -> dict[str, list[Values]]:
 
 
 def _topic_text(model: str) -> Any:
-    def more(results: Results) -> str:
+    def more(results: Measurements) -> str:
         first = results.first(model)
         lines = [f"Topics of the first run ({model}, six most likely words):", ""]
         for name in TOPIC_NAMES:
@@ -100,12 +100,12 @@ def _topic_text(model: str) -> Any:
     return more
 
 
-def _found(results: Results) -> float:
+def _found(results: Measurements) -> float:
     """Whether each published topic has a topic of ours with half of its words among the top 25."""
     return share(results.mean(name, "in our top 25") >= 3 for name in TOPIC_NAMES)
 
 
-def _differences(results: Results) -> dict[str, list[Values]]:
+def _differences(results: Measurements) -> dict[str, list[Values]]:
     """Relative differences between values of the same model, and between values of separate models."""
     models = [run["values"] for run in results.runs("DCMLDA, 20 topics")]
     if not models:

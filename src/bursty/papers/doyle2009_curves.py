@@ -9,7 +9,7 @@ import numpy as np
 
 from bursty import DCMLDA, LDA, Corpus
 from bursty.papers import figures
-from bursty.papers.entry import Case, Claim, Entry, Results, Run, Values, share
+from bursty.papers.entry import Case, Claim, Entry, Measurements, Trial, Values, share
 from bursty.papers.measures import load
 
 FOLDS = 5
@@ -51,7 +51,7 @@ def folds_of(corpus: Corpus, seed: int) -> tuple[Corpus, Corpus]:
     return corpus.select(np.setdiff1d(order, test)), corpus.select(test)
 
 
-def describe(run: Run, data: str) -> Values:
+def describe(run: Trial, data: str) -> Values:
     """Size and burstiness of a collection."""
     about = load(data).describe()
     return {
@@ -62,7 +62,7 @@ def describe(run: Run, data: str) -> Values:
     }
 
 
-def compare_models(run: Run, data: str, n_topics: int, n_iter: int, n_pseudo: int) -> Values:
+def compare_models(run: Trial, data: str, n_topics: int, n_iter: int, n_pseudo: int) -> Values:
     """Log-likelihood of a test document under DCMLDA and LDAs, by empirical likelihood and left to right."""
     train, test = folds_of(load(data), run.seed)
     common: dict[str, Any] = {"random_state": run.seed, "n_jobs": run.n_jobs}
@@ -91,7 +91,7 @@ def how_fits_ended(fits: Mapping[str, DCMLDA | LDA]) -> Values:
     return ended | {f"iterations: {name}": fit.n_iter_ for name, fit in fits.items()}
 
 
-def tell_converged(results: Results) -> str:
+def tell_converged(results: Measurements) -> str:
     """How many fits of each model converged, in words; empty if no run says so."""
     ended: dict[str, list[int]] = {}
     for case in results.cases():
@@ -119,7 +119,7 @@ def _curve_cases(data: str, name: str, shown: str, topics: tuple[int, ...], quic
     return cases
 
 
-def _by_model(results: Results) -> dict[str, list[Values]]:
+def _by_model(results: Measurements) -> dict[str, list[Values]]:
     """The runs for each number of topics, by model, and the number at which DCMLDA is best."""
     derived: dict[str, list[Values]] = {}
     for k in topics_in(results):
@@ -132,7 +132,7 @@ def _by_model(results: Results) -> dict[str, list[Values]]:
     return derived
 
 
-def topics_in(results: Results) -> list[int]:
+def topics_in(results: Measurements) -> list[int]:
     """The numbers of topics that were run."""
     return [int(case.removeprefix("K = ")) for case in results.cases() if case.startswith("K = ") and case in results]
 
@@ -140,7 +140,7 @@ def topics_in(results: Results) -> list[int]:
 def _share_of_topics(better: str, worse: str, least: int = 1, most: int = 10_000) -> Any:
     """Share of the numbers of topics, from least to most, at which one model is better than another."""
 
-    def check(results: Results) -> float:
+    def check(results: Measurements) -> float:
         return share(
             results.mean(f"K = {k}", better) > results.mean(f"K = {k}", worse)
             for k in topics_in(results)
@@ -151,7 +151,7 @@ def _share_of_topics(better: str, worse: str, least: int = 1, most: int = 10_000
 
 
 def _draw(name: str) -> Any:
-    def draw(results: Results) -> Any:
+    def draw(results: Measurements) -> Any:
         figure, panels = figures.canvas(2, width=5.0)
         kinds = ((MODELS, "empirical likelihood"), (LEFT_TO_RIGHT, "left to right"))
         for axes, (models, how) in zip(panels, kinds, strict=True):
@@ -170,7 +170,7 @@ def _draw(name: str) -> Any:
     return draw
 
 
-def _curve(results: Results, model: str) -> tuple[Any, Any, Any]:
+def _curve(results: Measurements, model: str) -> tuple[Any, Any, Any]:
     """Numbers of topics, means and standard errors.
 
     Some folds have longer documents than others, which shifts all models equally: the errors are computed after

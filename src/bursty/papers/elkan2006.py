@@ -11,7 +11,7 @@ from bursty import metrics, plot
 from bursty.families import DCM, EDCM
 from bursty.papers import elkan2006_table3, figures
 from bursty.papers.elkan2006_table3 import correlation
-from bursty.papers.entry import Case, Claim, Entry, Results, Run, Values, share, significant_gain
+from bursty.papers.entry import Case, Claim, Entry, Measurements, Trial, Values, share, significant_gain
 from bursty.papers.measures import ELKAN, LESS_NOISE, NO_ANNEALING, cluster, labels_of, load
 
 #: The five algorithms of Figure 2.
@@ -31,7 +31,7 @@ ANNEALED: dict[str, dict[str, Any]] = {
 COLLECTIONS = {"classic400": "Classic400", "nips391": "NIPS"}
 
 
-def one_component(run: Run, data: str) -> Values:
+def one_component(run: Trial, data: str) -> Values:
     """DCM and EDCM of a whole collection: probabilities of each document, and sizes of the parameters."""
     corpus = load(data)
     dcm, edcm = DCM(n_jobs=run.n_jobs).fit(corpus), EDCM(n_jobs=run.n_jobs).fit(corpus)
@@ -54,7 +54,7 @@ def one_component(run: Run, data: str) -> Values:
     }
 
 
-def describe(run: Run, data: str) -> Values:
+def describe(run: Trial, data: str) -> Values:
     """Size of a collection."""
     about = load(data).describe()
     return {"documents": about.documents, "mean length": about.mean_length, "words": about.words}
@@ -80,7 +80,7 @@ def _table1_cases(quick: bool) -> list[Case]:
     return cases
 
 
-def _time_ratios(results: Results) -> dict[str, list[Values]]:
+def _time_ratios(results: Measurements) -> dict[str, list[Values]]:
     """Ratio of the times of DCM and EDCM, and its relative error."""
     derived: dict[str, list[Values]] = {}
     for name in COLLECTIONS.values():
@@ -99,7 +99,7 @@ def _figure2_cases(quick: bool) -> list[Case]:
     return [case for data in sets for case in _runs_of(data, {**ALGORITHMS, **OURS, **started, **ANNEALED})]
 
 
-def _correlations(results: Results) -> dict[str, list[Values]]:
+def _correlations(results: Measurements) -> dict[str, list[Values]]:
     """Correlation of better likelihood with better MI, over the runs of each algorithm."""
     derived = {}
     for name in COLLECTIONS.values():
@@ -118,7 +118,7 @@ def _table2_cases(quick: bool) -> list[Case]:
     ]
 
 
-def class_words(run: Run, data: str) -> Values:
+def class_words(run: Trial, data: str) -> Values:
     """Identify the classes of Classic400 by a word: Medline by "patients", CISI by "libraries"."""
     corpus = load(data)
     words = {"Medline": "patients", "CISI": "library", "Cranfield": "wing"}
@@ -130,7 +130,7 @@ def class_words(run: Run, data: str) -> Values:
     }
 
 
-def _best_confusions(results: Results) -> dict[str, list[Values]]:
+def _best_confusions(results: Measurements) -> dict[str, list[Values]]:
     """For the run with the largest likelihood: documents of each class in the largest cell of its row, and matched."""
     derived: dict[str, list[Values]] = {}
     if "classes" not in results:
@@ -149,7 +149,7 @@ def _best_confusions(results: Results) -> dict[str, list[Values]]:
     return derived
 
 
-def _best_in_figure2(results: Results) -> float:
+def _best_in_figure2(results: Measurements) -> float:
     """On each collection, whether EDCM with annealing has the best perplexity, and the best MI, of the five."""
     found = []
     for name in (name for name in COLLECTIONS.values() if f"{name}, EDCM" in results):
@@ -160,7 +160,7 @@ def _best_in_figure2(results: Results) -> float:
     return share(found)
 
 
-def _positive_correlations(results: Results) -> float:
+def _positive_correlations(results: Measurements) -> float:
     return share(
         results.mean(f"{name}, {what}, runs", "correlation") > 0
         for name in COLLECTIONS.values()
@@ -169,7 +169,7 @@ def _positive_correlations(results: Results) -> float:
     )
 
 
-def _same_mi(results: Results) -> float:
+def _same_mi(results: Measurements) -> float:
     """On each collection: DCM and EDCM within two standard errors in MI."""
     found = []
     for name in COLLECTIONS.values():
@@ -184,7 +184,7 @@ def _same_mi(results: Results) -> float:
 def _gains_nothing(annealed: str, plain: str) -> Any:
     """On each collection: annealing does not raise MI by more than two standard errors."""
 
-    def check(results: Results) -> float:
+    def check(results: Measurements) -> float:
         return share(
             not significant_gain(results, f"{name}, {annealed}", f"{name}, {plain}", "MI")
             for name in COLLECTIONS.values()
@@ -194,14 +194,14 @@ def _gains_nothing(annealed: str, plain: str) -> Any:
     return check
 
 
-def _draw_figure1(results: Results) -> Any:
+def _draw_figure1(results: Measurements) -> Any:
     corpus = load("nips391")
     figure, (axes,) = figures.canvas(height=4.4)
     plot.probabilities(DCM().fit(corpus), EDCM().fit(corpus), corpus, ax=axes)
     return figure
 
 
-def _draw_figure2(results: Results) -> Any:
+def _draw_figure2(results: Measurements) -> Any:
     names = [name for name in COLLECTIONS.values() if f"{name}, EDCM" in results]
     return figures.clouds(results, names, list(ALGORITHMS))
 

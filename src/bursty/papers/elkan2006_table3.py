@@ -8,7 +8,7 @@ import numpy as np
 
 from bursty.papers import figures
 from bursty.papers.comparing import published_values
-from bursty.papers.entry import Case, Claim, Entry, Results, Values, share, significant_gain
+from bursty.papers.entry import Case, Claim, Entry, Measurements, Values, share, significant_gain
 from bursty.papers.measures import ELKAN, NO_ANNEALING, cluster
 
 #: The collections of Table 3, except sports, which is not available.
@@ -45,7 +45,7 @@ def _table3_cases(quick: bool) -> list[Case]:
     return cases
 
 
-def _table3_correlations(results: Results) -> dict[str, list[Values]]:
+def _table3_correlations(results: Measurements) -> dict[str, list[Values]]:
     derived = {}
     for name in SETS:
         for what in METHODS:
@@ -62,7 +62,7 @@ def _table3_correlations(results: Results) -> dict[str, list[Values]]:
     return derived | means
 
 
-def _lower_perplexity(results: Results) -> float:
+def _lower_perplexity(results: Measurements) -> float:
     """Share of the sets on which the perplexity of EDCM is significantly below that of the multinomial."""
     return share(
         significant_gain(results, f"{name}, EDCM", f"{name}, multinomial", "perplexity", -1.0)
@@ -71,7 +71,7 @@ def _lower_perplexity(results: Results) -> float:
     )
 
 
-def _each_best_somewhere(results: Results) -> float:
+def _each_best_somewhere(results: Measurements) -> float:
     """Share of the three methods that are the best on some set in NMI."""
     winners = {
         max(METHODS, key=lambda what: results.mean(f"{name}, {what}", "NMI"))
@@ -81,24 +81,24 @@ def _each_best_somewhere(results: Results) -> float:
     return share(what in winners for what in METHODS)
 
 
-def _negative_correlations(results: Results, what: str) -> tuple[int, int]:
+def _negative_correlations(results: Measurements, what: str) -> tuple[int, int]:
     """Number of sets on which better likelihood goes with worse NMI, and number of sets."""
     found = [results.mean(f"{name}, {what}", "correlation") for name in SETS if f"{name}, {what}" in results]
     return sum(value < 0 for value in found), len(found)
 
 
-def _follows_perplexity(results: Results) -> float:
+def _follows_perplexity(results: Measurements) -> float:
     """For multinomial and EDCM: whether better perplexity goes with better NMI on all sets except two."""
     return share(_negative_correlations(results, what)[0] <= 2 for what in ("multinomial", "EDCM"))
 
 
-def _as_often_worse(results: Results) -> bool:
+def _as_often_worse(results: Measurements) -> bool:
     """For von Mises-Fisher: whether the numbers of both signs differ by at most two standard deviations of a coin."""
     negative, n_sets = _negative_correlations(results, "vMF")
     return abs(2 * negative - n_sets) <= 2.0 * np.sqrt(n_sets)
 
 
-def _draw_table3(results: Results) -> Any:
+def _draw_table3(results: Measurements) -> Any:
     points: dict[str, dict[str, list[tuple[float, float]]]] = {"perplexity": {}, "NMI": {}}
     for (case, measure), value in published_values(ENTRIES[-1]).items():
         if measure in points and case in results:

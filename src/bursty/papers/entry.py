@@ -3,8 +3,8 @@
 | name | meaning |
 |---|---|
 | `Case` | one setting to measure, with several seeds |
-| `Run` | one run of a case: its seed, and its number of threads |
-| `Results` | the values of all runs of all cases |
+| `Trial` | one run of a case: its seed, and its number of threads |
+| `Measurements` | the values of all runs of all cases |
 | `Claim` | a sentence of the paper, and a check of it |
 | `Entry` | all of these for one table or figure |
 """
@@ -26,7 +26,7 @@ Values = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Run:
+class Trial:
     """One run: its seed, and its number of threads (None for all)."""
 
     seed: int
@@ -72,7 +72,7 @@ class NotMeasured(LookupError):
     """A case has no runs, because its data is missing or it was not requested."""
 
 
-class Results:
+class Measurements:
     """Values of the runs of each case, in the order of their seeds; a case that could not run has none."""
 
     def __init__(self, by_case: Mapping[str, Sequence[Values]]) -> None:
@@ -127,7 +127,7 @@ def share(truths: Iterable[bool]) -> float:
     return float(np.mean(found)) if found else float("nan")
 
 
-def significant_gain(results: Results, better: str, worse: str, measure: str, sign: float = 1.0) -> bool:
+def significant_gain(results: Measurements, better: str, worse: str, measure: str, sign: float = 1.0) -> bool:
     """Whether the mean of one case exceeds that of another by more than two standard errors."""
     first, second = (results.error(case, measure) for case in (better, worse))
     if first is None or second is None:
@@ -144,9 +144,9 @@ class Claim:
     """
 
     text: str
-    check: Callable[[Results], bool | float]
+    check: Callable[[Measurements], bool | float]
 
-    def verdict(self, results: Results) -> str:
+    def verdict(self, results: Measurements) -> str:
         """Whether it holds, in words."""
         try:
             part = float(self.check(results))
@@ -176,11 +176,11 @@ class Entry:
         Additional rows that are not in the paper, with their names.
     beyond : mapping of (case, measure) to ((case, measure), str)
         Shown beside a published value: a result of what bursty has beyond the paper, better or not, with its name.
-    draw : function of Results, optional
+    draw : function of Measurements, optional
         Returns a matplotlib figure.
-    derive : function of Results, optional
+    derive : function of Measurements, optional
         Adds cases that are computed from others (ratios, correlations over runs).
-    more : function of Results, optional
+    more : function of Measurements, optional
         Returns Markdown to be shown below the table.
     notes : str
         Differences from the paper.
@@ -196,9 +196,9 @@ class Entry:
     quick_runs: int = 1
     extra: Mapping[tuple[str, str], str] = field(default_factory=dict)
     beyond: Mapping[tuple[str, str], tuple[tuple[str, str], str]] = field(default_factory=dict)
-    draw: Callable[[Results], Any] | None = None
-    derive: Callable[[Results], Mapping[str, Sequence[Values]]] | None = None
-    more: Callable[[Results], str] | None = None
+    draw: Callable[[Measurements], Any] | None = None
+    derive: Callable[[Measurements], Mapping[str, Sequence[Values]]] | None = None
+    more: Callable[[Measurements], str] | None = None
     notes: str = ""
     stand_in: tuple[str, ...] = ()
 

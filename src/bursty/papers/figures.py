@@ -9,7 +9,7 @@ import numpy as np
 
 from bursty import plot
 from bursty.metrics import CountProbabilities
-from bursty.papers.entry import Results, Values
+from bursty.papers.entry import Measurements, Values
 from bursty.typing import Array
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def canvas(n_panels: int = 1, *, width: float = 4.6, height: float = 3.8) -> tup
     return figure, list(figure.subplots(1, n_panels, squeeze=False)[0])
 
 
-def clouds(results: Results, collections: Sequence[str], algorithms: Sequence[str]) -> Figure:
+def clouds(results: Measurements, collections: Sequence[str], algorithms: Sequence[str]) -> Figure:
     """Perplexity and mutual information of each run, one panel per collection.
 
     Von Mises-Fisher runs have no perplexity: their negative log-likelihood is scaled to the middle of the axis.
@@ -50,7 +50,7 @@ def clouds(results: Results, collections: Sequence[str], algorithms: Sequence[st
     return figure
 
 
-def confusions(results: Results, methods: Sequence[str]) -> Figure:
+def confusions(results: Measurements, methods: Sequence[str]) -> Figure:
     """Documents of each class in each cluster, for the best run of each method."""
     shown = [what for what in methods if f"best run, {what}" in results]
     classes = results.first("classes")

@@ -13,7 +13,7 @@ from bursty.families import DCM
 from bursty.models.classify.smoothing import Constant
 from bursty.papers import madsen2005_figures
 from bursty.papers.comparing import published_values
-from bursty.papers.entry import Case, Claim, Entry, NotMeasured, Results, Run, Values, share
+from bursty.papers.entry import Case, Claim, Entry, Measurements, NotMeasured, Trial, Values, share
 from bursty.papers.madsen2005_figures import FAMILIES, STAND_IN
 from bursty.papers.measures import classify, labels_of, load
 
@@ -27,7 +27,7 @@ REUTERS = {"min_df": 2, "stop_words": "english"}
 HEURISTIC = ("M", "L-M", "TW-L-M", "C-M", "C-L-M", "C-TW-L-M")
 
 
-def rank_reuters(run: Run, method: str, smoothing: float | str) -> Values:
+def rank_reuters(run: Trial, method: str, smoothing: float | str) -> Values:
     """Break-even on the ModApte split, documents ranked by score, by calibrated log odds and by posterior."""
     corpus = load("reuters21578", **REUTERS)
     train, test = (corpus.select(corpus.metadata["subset"] == subset) for subset in ("train", "test"))
@@ -46,19 +46,19 @@ def rank_reuters(run: Run, method: str, smoothing: float | str) -> Values:
     return values
 
 
-def _posterior(run: Run, method: str, smoothing: float | str, X: Any, Y: Any, test: Any) -> Any:
+def _posterior(run: Trial, method: str, smoothing: float | str, X: Any, Y: Any, test: Any) -> Any:
     """Log-posterior over the classes, as if each document had one: one of several is repeated for each of them."""
     rows, labels = (Y if isinstance(Y, np.ndarray) else Y.toarray()).nonzero()
     model = BayesClassifier.from_name(method, smoothing=smoothing, class_prior="auto", n_jobs=run.n_jobs)
     return log_softmax(model.fit(X[rows], labels).scores(test), axis=1)
 
 
-def _reuters_model(run: Run, method: str, smoothing: float | str) -> BayesClassifier:
+def _reuters_model(run: Trial, method: str, smoothing: float | str) -> BayesClassifier:
     options: dict[str, Any] = {"calibrate": "temperature", "class_prior": "auto", "n_jobs": run.n_jobs}
     return BayesClassifier.from_name(method, smoothing=smoothing, **options)
 
 
-def _cross_validated(run: Run, method: str, X: Any, Y: Any) -> float:
+def _cross_validated(run: Trial, method: str, X: Any, Y: Any) -> float:
     """The smoothing with the greatest macro break-even over five folds of the training documents, by log odds."""
     folds = np.random.default_rng(run.seed).permutation(X.shape[0]) % 5
     found = {}
@@ -71,7 +71,7 @@ def _cross_validated(run: Run, method: str, X: Any, Y: Any) -> float:
     return max(AMOUNTS, key=lambda amount: found[amount])
 
 
-def log_normalised(run: Run, data: str, test_size: float, options: dict[str, Any]) -> Values:
+def log_normalised(run: Trial, data: str, test_size: float, options: dict[str, Any]) -> Values:
     """Accuracy of complement DCMs whose log-probability is divided by ``sum_w |log alpha_w|``, the C of section 5.1."""
     train, test = load(data, **options).split(test_size, stratify=True, random_state=run.seed)
     scores = []
@@ -81,7 +81,7 @@ def log_normalised(run: Run, data: str, test_size: float, options: dict[str, Any
     return {"accuracy": float(np.mean(np.argmax(scores, axis=0) == labels_of(test)))}
 
 
-def class_perplexity(run: Run, family: str, test_size: float, seen_only: bool) -> Values:
+def class_perplexity(run: Trial, family: str, test_size: float, seen_only: bool) -> Values:
     """Perplexity of each class's test documents under the model of its training documents: mean over the classes.
 
     With ``seen_only``, words that are not in the training documents of a class are removed from its test documents.
@@ -180,7 +180,7 @@ def _perplexity_cases(quick: bool) -> list[Case]:
 PAIRS = (("DCM", "M, smoothing 0.01"), ("EDCM", "DCM"), ("C-DCM", "C-TW-L-M, smoothing 0.01"))
 
 
-def _gains(results: Results) -> dict[str, list[Values]]:
+def _gains(results: Measurements) -> dict[str, list[Values]]:
     """Paired differences of accuracy on the same splits, which have smaller errors than the accuracies."""
     derived: dict[str, list[Values]] = {}
     for better, worse in PAIRS:
@@ -189,7 +189,7 @@ def _gains(results: Results) -> dict[str, list[Values]]:
     return derived
 
 
-def _p_value(results: Results, better: str, worse: str) -> tuple[float, float]:
+def _p_value(results: Measurements, better: str, worse: str) -> tuple[float, float]:
     """Mean paired difference of accuracy over the splits, and the p-value of Student's t-test."""
     a, b = (results.values(name, "accuracy") for name in (better, worse))
     if min(len(a), len(b)) < 2:
@@ -198,16 +198,16 @@ def _p_value(results: Results, better: str, worse: str) -> tuple[float, float]:
     return difference, float(ttest_rel(a, b).pvalue) if np.ptp(a - b) > 0 else float(difference == 0)
 
 
-def _extremely_significant(results: Results, better: str, worse: str) -> bool:
+def _extremely_significant(results: Measurements, better: str, worse: str) -> bool:
     difference, p = _p_value(results, better, worse)
     return difference > 0 and p < 0.001
 
 
-def _not_significant(results: Results, first: str, second: str) -> bool:
+def _not_significant(results: Measurements, first: str, second: str) -> bool:
     return _p_value(results, first, second)[1] > 0.05
 
 
-def _less_smoothing(results: Results) -> float:
+def _less_smoothing(results: Measurements) -> float:
     """Share of the models without complement for which smoothing 0.01 is better than 1."""
     return share(
         _accuracy(results, f"{method}, smoothing 0.01", f"{method}, smoothing 1")
@@ -216,7 +216,7 @@ def _less_smoothing(results: Results) -> float:
     )
 
 
-def _rankings(results: Results) -> str:
+def _rankings(results: Measurements) -> str:
     """Break-even of each method by the three ways of ranking documents, beside the published one, as a table."""
     ways = {"by score": "", "by log odds": BY_ODDS, "by posterior": BY_POSTERIOR}
     lines = [f"| macro / micro break-even | published | {' | '.join(ways)} |", "|---|---|---|---|---|"]
@@ -234,7 +234,7 @@ def _rankings(results: Results) -> str:
     return "\n".join(lines)
 
 
-def _paired_tests(results: Results) -> str:
+def _paired_tests(results: Measurements) -> str:
     """Student's t-tests of the same differences, with and without the From and Subject lines, as a table."""
     lines = ["| paired t-test over the splits | difference | t | p |", "|---|---|---|---|"]
     for suffix in ("", WITH_HEADERS):
@@ -249,7 +249,7 @@ def _paired_tests(results: Results) -> str:
     return "\n".join(lines) if len(lines) > 2 else ""
 
 
-def _accuracy(results: Results, better: str, worse: str) -> bool:
+def _accuracy(results: Measurements, better: str, worse: str) -> bool:
     return results.mean(better, "accuracy") > results.mean(worse, "accuracy")
 
 

@@ -10,7 +10,7 @@ from scipy.stats import dirichlet_multinomial, multinomial
 from bursty import metrics
 from bursty.families import DCM, Multinomial
 from bursty.papers import figures
-from bursty.papers.entry import Case, Claim, Entry, Results, Run, Values, share
+from bursty.papers.entry import Case, Claim, Entry, Measurements, Trial, Values, share
 from bursty.papers.measures import load
 
 STAND_IN = (
@@ -28,7 +28,7 @@ LENGTH = 50
 WORD_GROUPS = ("common", "average", "rare")
 
 
-def count_curves(run: Run, family: str | None = None, max_count: int = 100) -> Values:
+def count_curves(run: Trial, family: str | None = None, max_count: int = 100) -> Values:
     """Count probabilities of common, average and rare words, in the documents or in samples from a fitted family."""
     corpus = load("industry-sector-12")
     counts, frequencies = corpus.counts, corpus.counts.sum(axis=0)
@@ -47,7 +47,7 @@ def count_curves(run: Run, family: str | None = None, max_count: int = 100) -> V
     return values
 
 
-def simplex_mass(run: Run, family: str, parameters: list[float], n: int) -> Values:
+def simplex_mass(run: Trial, family: str, parameters: list[float], n: int) -> Values:
     """Probability of the edges of the simplex, where one of three words does not occur."""
     first, second = (values.ravel() for values in np.mgrid[0 : n + 1, 0 : n + 1])
     inside = first + second <= n
@@ -73,7 +73,7 @@ def _curve_cases(family: str | None) -> Any:
     return cases
 
 
-def _repeat_ratio(results: Results, case: str, group: str) -> float:
+def _repeat_ratio(results: Measurements, case: str, group: str) -> float:
     """Ratio of the repeats of words of a group under a model to those in the documents."""
     measure = f"repeats, {group} words"
     return results.mean(case, measure) / results.mean("industry sector", measure)

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 from bursty import Corpus, plot
 from bursty.families import DCM, EDCM
 from bursty.papers import figures
-from bursty.papers.entry import Case, Claim, Entry, Results, Run, Values, share
+from bursty.papers.entry import Case, Claim, Entry, Measurements, Trial, Values, share
 from bursty.papers.measures import classify, labels_of, load
 
 #: The report does not say how words were chosen; without the From and Subject lines their number is closest.
@@ -28,7 +28,7 @@ def _documents_of(corpus: Corpus, name: str) -> Corpus:
     return corpus.select(labels_of(corpus) == names.index(name))
 
 
-def parameters_of_class(run: Run, newsgroup: str) -> Values:
+def parameters_of_class(run: Trial, newsgroup: str) -> Values:
     """DCM and EDCM parameters of 800 messages of a newsgroup."""
     corpus = _documents_of(load("20news-18828", **NEWS), newsgroup)
     corpus = corpus.select(slice(0, 800))
@@ -48,7 +48,7 @@ def parameters_of_class(run: Run, newsgroup: str) -> Values:
     }
 
 
-def compare_families(run: Run, data: str, test_size: float) -> Values:
+def compare_families(run: Trial, data: str, test_size: float) -> Values:
     """For each class, s of DCM and EDCM; for test documents, log-likelihoods under their own class."""
     corpus = load(data, **NEWS)
     train, test = corpus.split(test_size, stratify=True, random_state=run.seed)
@@ -75,7 +75,7 @@ def compare_families(run: Run, data: str, test_size: float) -> Values:
     }
 
 
-def _draw_figure1(results: Results) -> Any:
+def _draw_figure1(results: Measurements) -> Any:
     corpus = _documents_of(load("20news-18828", **NEWS), NEWSGROUP).select(slice(0, 800))
     # Words with equal counts coincide: each pair of parameters is drawn once.
     corpus = corpus.filter_words(min_df=1)
@@ -84,7 +84,7 @@ def _draw_figure1(results: Results) -> Any:
     return figure
 
 
-def _draw_figure2(results: Results) -> Any:
+def _draw_figure2(results: Measurements) -> Any:
     values = results.first("20 newsgroups")
     figure, panels = figures.canvas(2)
     pairs = (np.array(values["sums"]).T, np.array([values["dcm"], values["edcm"]]))
@@ -111,14 +111,14 @@ def _table1_cases(quick: bool) -> list[Case]:
     return cases
 
 
-def _time_ratio(results: Results) -> dict[str, list[Values]]:
+def _time_ratio(results: Measurements) -> dict[str, list[Values]]:
     dcm, edcm = (results.values(f"20 newsgroups, {what}", "seconds") for what in ("DCM", "EDCM"))
     if not len(dcm):
         return {}
     return {"20 newsgroups, DCM against EDCM": [{"time ratio DCM / EDCM": float(np.median(dcm) / np.median(edcm))}]}
 
 
-def _close(results: Results, first: str, second: str) -> bool:
+def _close(results: Measurements, first: str, second: str) -> bool:
     """Whether two accuracies differ by at most 0.01."""
     return abs(results.mean(first, "accuracy") - results.mean(second, "accuracy")) < 0.01
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bursty import BayesClassifier, Corpus, Mixture, datasets, metrics
 from bursty.models.mixture_settings import PAPERS
-from bursty.papers.entry import Run, Values
+from bursty.papers.entry import Trial, Values
 
 #: The settings of [Elkan2006] except the family: a perturbed one-component fit, annealing, plain maximum likelihood.
 ELKAN: dict[str, Any] = {name: value for name, value in PAPERS["elkan2006"].items() if name != "family"}
@@ -42,7 +42,7 @@ def labels_of(corpus: Corpus) -> Any:
     return corpus.labels
 
 
-def cluster(run: Run, data: str, n_components: int | None = None, normalized: bool = False, **options: Any) -> Values:
+def cluster(run: Trial, data: str, n_components: int | None = None, normalized: bool = False, **options: Any) -> Values:
     """Cluster a collection, by default into as many clusters as classes. Options are those of `Mixture`."""
     # The published perplexities of la12 were not measured with the published number of words.
     corpus = load(data, **({"filter": "stated"} if data == "zhong15/la12" else {}))
@@ -50,7 +50,7 @@ def cluster(run: Run, data: str, n_components: int | None = None, normalized: bo
 
 
 def cluster_corpus(
-    run: Run, corpus: Corpus, n_components: int | None = None, normalized: bool = False, **options: Any
+    run: Trial, corpus: Corpus, n_components: int | None = None, normalized: bool = False, **options: Any
 ) -> Values:
     """Mutual information with the labels, perplexity, seconds and, for few clusters, the confusion matrix."""
     truth = labels_of(corpus)
@@ -79,7 +79,7 @@ def cluster_corpus(
 
 
 def classify(
-    run: Run,
+    run: Trial,
     data: str,
     method: str | None,
     test_size: float,

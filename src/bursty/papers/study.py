@@ -18,21 +18,21 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bursty.datasets import DatasetUnavailable
 from bursty.papers.comparing import Row, compare
-from bursty.papers.entry import Case, Entry, Results, Run, Values
+from bursty.papers.entry import Case, Entry, Measurements, Trial, Values
 
 JOURNAL = "runs.jsonl"
 Report = Callable[[str], None]
 
 
 @dataclass
-class Outcome:
+class Replication:
     """The outcome of running an entry."""
 
     entry: Entry
     quick: bool
     rows: list[Row]
     verdicts: list[tuple[str, str]]
-    results: Results
+    results: Measurements
     #: Message about missing data, by case.
     missing: dict[str, str] = field(default_factory=dict)
     #: Number of runs, and of those that warned about convergence.
@@ -116,7 +116,7 @@ def run_entry(
     quick: bool = False,
     seed: int = 0,
     report: Report = lambda message: None,
-) -> Outcome:
+) -> Replication:
     """Execute the missing runs of an entry, and compare the results with the paper.
 
     Parameters
@@ -145,11 +145,11 @@ def run_entry(
     done = [(task, journal.done[task.key]) for task in tasks if task.key in journal.done]
     for task, record in done:
         by_case[task.case.name].append(record["values"])
-    results = Results(by_case)
+    results = Measurements(by_case)
     if entry.derive is not None:
-        results = Results(by_case | {name: list(values) for name, values in entry.derive(results).items()})
+        results = Measurements(by_case | {name: list(values) for name, values in entry.derive(results).items()})
     days = {record["day"] for _, record in done if record["day"]}
-    return Outcome(
+    return Replication(
         entry,
         quick,
         compare(entry, cases, results, missing),
@@ -214,7 +214,7 @@ def _perform(task: Task, n_jobs: int | None) -> tuple[Values, bool, float] | Dat
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         try:
-            values = task.case.measure(Run(task.seed, n_jobs), **task.case.settings)
+            values = task.case.measure(Trial(task.seed, n_jobs), **task.case.settings)
         except DatasetUnavailable as error:
             return error
     warned = [one for one in caught if issubclass(one.category, ConvergenceWarning)]

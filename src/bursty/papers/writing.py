@@ -10,7 +10,7 @@ from typing import Any
 
 import bursty
 from bursty.papers.comparing import Row, number, published, source
-from bursty.papers.study import Outcome
+from bursty.papers.study import Replication
 from bursty.storage import replacing
 
 COLUMNS = ("what", "measure", "paper", "ours", "difference", "verdict", "beyond the paper", "runs", "data")
@@ -18,7 +18,7 @@ COLUMNS = ("what", "measure", "paper", "ours", "difference", "verdict", "beyond 
 DPI = 80
 
 
-def write_outcome(outcome: Outcome, out: Path) -> list[Path]:
+def write_outcome(outcome: Replication, out: Path) -> list[Path]:
     """Write ``ID.csv``, ``ID.md`` and, if there is a figure, ``ID.png``; returns their paths."""
     paths = [out / f"{outcome.entry.id}.csv", out / f"{outcome.entry.id}.md"]
     _replace(paths[0], _csv(outcome.rows).encode("utf-8"))
@@ -30,7 +30,7 @@ def write_outcome(outcome: Outcome, out: Path) -> list[Path]:
     return paths
 
 
-def write_summary(outcomes: list[Outcome], out: Path) -> Path:
+def write_summary(outcomes: list[Replication], out: Path) -> Path:
     """Write ``summary.md``, with one line per claim."""
     lines = ["| paper | where | claim | here |", "|---|---|---|---|"]
     for outcome in outcomes:
@@ -42,7 +42,7 @@ def write_summary(outcomes: list[Outcome], out: Path) -> Path:
     return path
 
 
-def markdown(outcome: Outcome, *, with_picture: bool) -> str:
+def markdown(outcome: Replication, *, with_picture: bool) -> str:
     """The table, the claims, the figure and notes, as Markdown."""
     entry, about = outcome.entry, source(outcome.entry)
     paper = published()[entry.paper]
@@ -114,7 +114,7 @@ def _plain(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else f"{value:.6g}"
 
 
-def _picture(outcome: Outcome) -> bytes | None:
+def _picture(outcome: Replication) -> bytes | None:
     """The figure as PNG, if its runs are available."""
     if outcome.entry.draw is None or outcome.nothing_ran or find_spec("matplotlib") is None:
         return None

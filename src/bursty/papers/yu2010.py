@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from bursty import DPMFS, Corpus, metrics
 from bursty.papers import figures, yu2010_synthetic
-from bursty.papers.entry import Case, Claim, Entry, Results, Run, Values, share
+from bursty.papers.entry import Case, Claim, Entry, Measurements, Trial, Values, share
 from bursty.papers.measures import ELKAN, cluster_corpus, labels_of, load
 
 GROUPS = {
@@ -72,13 +72,13 @@ def collection(name: str, draw: int) -> Corpus:
     return corpus.with_labels(np.repeat(np.arange(len(chosen)), MESSAGES)).drop_empty()
 
 
-def describe(run: Run, data: str) -> Values:
+def describe(run: Trial, data: str) -> Values:
     """Size of a draw."""
     corpus = collection(data, run.seed % DRAWS)
     return {"documents": len(corpus), "classes": int(labels_of(corpus).max()) + 1, "words": corpus.n_words}
 
 
-def discover(run: Run, data: str, **options: Any) -> Values:
+def discover(run: Trial, data: str, **options: Any) -> Values:
     """DPMFS on a collection."""
     corpus = collection(data, run.seed % DRAWS)
     model = DPMFS(random_state=run.seed, n_jobs=run.n_jobs, **{"family": "multinomial", **options}).fit(corpus)
@@ -103,7 +103,7 @@ def _last_log_joint(model: DPMFS) -> float:
     return float(np.mean(values[:, -max(1, values.shape[1] // 6) :]))
 
 
-def cluster_draw(run: Run, data: str, n_components: int, **options: Any) -> Values:
+def cluster_draw(run: Trial, data: str, n_components: int, **options: Any) -> Values:
     """EM with a given number of clusters."""
     values = cluster_corpus(run, collection(data, run.seed % DRAWS), n_components, **options)
     return {name: values[name] for name in ("NMI", "perplexity")}
@@ -170,7 +170,7 @@ def _figure8_cases(quick: bool) -> list[Case]:
     return [case for case in _discover_cases(("News-Different-3",), quick) if case.name in shown]
 
 
-def _beats(results: Results, others: list[str]) -> float:
+def _beats(results: Measurements, others: list[str]) -> float:
     """Share of the comparisons that DPMFS (the paper's sampler) wins in NMI."""
     return share(
         results.mean(f"{name}, DPMFS", "NMI") > results.mean(f"{name}, {other}", "NMI")
@@ -180,13 +180,13 @@ def _beats(results: Results, others: list[str]) -> float:
     )
 
 
-def _too_many(results: Results) -> float:
+def _too_many(results: Measurements) -> float:
     return share(
         results.mean(f"{name}, DPMFS", "clusters") > k for name, k in TRUTH.items() if f"{name}, DPMFS" in results
     )
 
 
-def _nearer(results: Results) -> float:
+def _nearer(results: Measurements) -> float:
     """Whether the collapsed DCM sampler is closer to the true number of clusters than the paper's sampler."""
     gaps = {
         name: [abs(results.mean(f"{name}, {method}", "clusters") - k) for method in (OURS, "DPMFS")]
@@ -196,7 +196,7 @@ def _nearer(results: Results) -> float:
     return share(ours < papers for ours, papers in gaps.values())
 
 
-def _draw_figure8(results: Results) -> Any:
+def _draw_figure8(results: Measurements) -> Any:
     methods = [method for method in ("DPMFS", OURS) if f"News-Different-3, {method}" in results]
     labels = {method: results.first(f"News-Different-3, {method}")["labels"] for method in methods}
     return figures.estimated_labels(labels, MESSAGES)

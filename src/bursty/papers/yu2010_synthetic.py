@@ -8,7 +8,7 @@ import numpy as np
 
 from bursty import DPMFS, datasets, metrics
 from bursty.papers import figures
-from bursty.papers.entry import Case, Claim, Entry, Results, Run, Values, share
+from bursty.papers.entry import Case, Claim, Entry, Measurements, Trial, Values, share
 from bursty.papers.measures import labels_of
 
 #: The synthetic data and the settings of section 6.2.
@@ -28,7 +28,7 @@ WAYS = ("", NOT_ALONE, COLLAPSED)
 FOUND = ("% perfect runs", "true words found", "false words found")
 
 
-def synthetic(run: Run, draw: int | None = None, **options: Any) -> Values:
+def synthetic(run: Trial, draw: int | None = None, **options: Any) -> Values:
     """DPMFS on the synthetic data: partition, words, and their numbers at every tenth sweep.
 
     ``draw`` is the number of the collection; by default each run has its own collection.
@@ -93,14 +93,14 @@ def _omega_cases(quick: bool) -> list[Case]:
 def _perfect(names: list[str]) -> Any:
     """Share of the settings for which nearly all runs found the true partition."""
 
-    def check(results: Results) -> float:
+    def check(results: Measurements) -> float:
         return share(results.mean(name, "% perfect runs") >= 90 for name in names if name in results)
 
     return check
 
 
 def _draw_traces(cases: list[str], quantity: str, title: str, last: int | None = None) -> Any:
-    def draw(results: Results) -> Any:
+    def draw(results: Measurements) -> Any:
         curves = {}
         for name in cases:
             if name in results:
@@ -113,7 +113,7 @@ def _draw_traces(cases: list[str], quantity: str, title: str, last: int | None =
     return draw
 
 
-def settles(results: Results, quantity: str) -> float:
+def settles(results: Measurements, quantity: str) -> float:
     """The sweep after which a quantity stays within a tenth of its last value, averaged over runs."""
     found = []
     for run in results.runs("synthetic"):

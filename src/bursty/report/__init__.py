@@ -1,8 +1,8 @@
 """Report on a fitted model as one self-contained HTML page: results, run and data.
 
 `render` returns the page as a string, `write` saves it to a file, and `show` shows it in a notebook. The content is
-assembled by `clusters`, `topics` and `classifier`, each from a `source.Source`; `run` adds the panel common to all
-pages; `page` generates the HTML.
+assembled by `clusters`, `topics` and `classifier`, each from a `source.ReportSource`; `run` adds the panel common to
+all pages; `page` generates the HTML.
 
 This folder may import `bursty.plot`, `bursty.models`, `bursty.families`, `bursty.corpus`, `bursty.metrics` and
 `bursty.storage`.
@@ -25,7 +25,7 @@ from bursty.report.classifier import classifier_content
 from bursty.report.clusters import cluster_content
 from bursty.report.page import assemble
 from bursty.report.run import add_run, check_run
-from bursty.report.source import Source
+from bursty.report.source import ReportSource
 from bursty.report.topics import topic_content
 from bursty.report.units import translate
 from bursty.storage import replacing
@@ -77,7 +77,7 @@ def render(model: Any, corpus: Any = None, run: Any = None, *, texts: bool = Tru
     check_is_fitted(model)
     for attribute, make in _KINDS:
         if hasattr(model, attribute):
-            source = Source.of(model, corpus if texts or corpus is None else _without_texts(corpus))
+            source = ReportSource.of(model, corpus if texts or corpus is None else _without_texts(corpus))
             content = make(source)
             add_run(content, source, facts)
             units = units_of(corpus, model)

@@ -16,7 +16,7 @@ from bursty.report.charts import Chart
 from bursty.report.clusters import best_words
 from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import vocabulary
-from bursty.report.source import Source
+from bursty.report.source import ReportSource
 from bursty.report.text import burstiest_words, clean, numbers, percent, repeats_sentence
 from bursty.typing import Array
 
@@ -47,7 +47,7 @@ class Judged:
         return self.predicted == self.truth
 
 
-def class_names(source: Source) -> list[str]:
+def class_names(source: ReportSource) -> list[str]:
     """Display names of the classes: those of the model, or those of the corpus if classes are numbers."""
     classes, corpus = source.model.classes_, source.corpus
     own = getattr(source.model, "class_names_", None)
@@ -59,7 +59,7 @@ def class_names(source: Source) -> list[str]:
     return [clean(c) for c in classes.tolist()]
 
 
-def judge(source: Source) -> Judged:
+def judge(source: ReportSource) -> Judged:
     """Predict the documents that have one label."""
     corpus, classes = source.corpus, source.model.classes_
     assert corpus is not None
@@ -76,7 +76,7 @@ def judge(source: Source) -> Judged:
     return Judged(rows, class_names(source), known, names, source.model.predict_proba(corpus.select(rows)))
 
 
-def classifier_content(source: Source) -> Content:
+def classifier_content(source: ReportSource) -> Content:
     """The content of the page."""
     model = source.model
     names = class_names(source)
@@ -108,7 +108,7 @@ def classifier_content(source: Source) -> Content:
     return content
 
 
-def _judged(content: Content, source: Source, judged: Judged) -> list[str]:
+def _judged(content: Content, source: ReportSource, judged: Judged) -> list[str]:
     """One class per document: confusion matrix, measures, reliability, mistakes."""
     accuracy = float(judged.right.mean())
     likely = judged.proba[np.arange(len(judged.truth)), judged.truth]
@@ -137,7 +137,7 @@ def _judged(content: Content, source: Source, judged: Judged) -> list[str]:
         documents.share_column("Probability", judged.proba.max(axis=1)),
         documents.code_column("Right", ["no", "yes"], judged.right.astype(int)),
     ]
-    part = Source(source.model, source.corpus.select(judged.rows) if source.corpus is not None else None)
+    part = ReportSource(source.model, source.corpus.select(judged.rows) if source.corpus is not None else None)
     content.data["documents"] = documents.document_table(
         part, part.document_names(len(judged.rows)), columns, judged.predicted, judged.proba.max(axis=1)
     )
@@ -186,7 +186,7 @@ def _rates(hits: int, called: int, true: int) -> dict[str, Any]:
     return {"documents": true, "precision": precision, "recall": recall, "f1": f1}
 
 
-def _mistakes(source: Source, judged: Judged) -> dict[str, Any]:
+def _mistakes(source: ReportSource, judged: Judged) -> dict[str, Any]:
     """The misclassified documents of highest confidence, with the words that misled the classifier."""
     wrong = np.flatnonzero(~judged.right)
     surest = wrong[np.argsort(-judged.proba[wrong].max(axis=1), kind="stable")][:MOST_WRONG]
@@ -208,7 +208,7 @@ def _mistakes(source: Source, judged: Judged) -> dict[str, Any]:
     return {"wrong": len(wrong), "judged": len(judged.rows), "mistakes": shown}
 
 
-def _evidence(source: Source, row: int, truth: int) -> dict[str, Any]:
+def _evidence(source: ReportSource, row: int, truth: int) -> dict[str, Any]:
     """Evidence of words for the predicted class against the true one."""
     model, corpus = source.model, source.corpus
     assert corpus is not None
@@ -237,7 +237,7 @@ def _evidence(source: Source, row: int, truth: int) -> dict[str, Any]:
     }
 
 
-def _multilabel(content: Content, source: Source, names: list[str]) -> list[str]:
+def _multilabel(content: Content, source: ReportSource, names: list[str]) -> list[str]:
     """Several classes per document: measures of each class."""
     corpus, model = source.corpus, source.model
     assert corpus is not None
@@ -265,7 +265,7 @@ def _multilabel(content: Content, source: Source, names: list[str]) -> list[str]
     return ["f1"]
 
 
-def _class_cards(source: Source, names: list[str], judged: Judged | None) -> list[dict[str, Any]] | None:
+def _class_cards(source: ReportSource, names: list[str], judged: Judged | None) -> list[dict[str, Any]] | None:
     """Top words of each class, by contrast with the other classes, and how bursty the evaluated documents are."""
     model = source.model
     table = np.asarray(model.parameters_.table, dtype=np.float64)
@@ -293,7 +293,7 @@ def _class_cards(source: Source, names: list[str], judged: Judged | None) -> lis
     ]
 
 
-def _bursts(source: Source, judged: Judged | None, n_classes: int) -> tuple[list[Any], list[Any]]:
+def _bursts(source: ReportSource, judged: Judged | None, n_classes: int) -> tuple[list[Any], list[Any]]:
     """Facts about the repeats in the evaluated documents of each class, and its burstiest words."""
     facts: list[Any] = [[] for _ in range(n_classes)]
     words: list[Any] = [[] for _ in range(n_classes)]

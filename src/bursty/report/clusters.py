@@ -15,7 +15,7 @@ from bursty.report import charts, documents, excerpts
 from bursty.report.charts import Chart
 from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import add_lookup, lookup, vocabulary
-from bursty.report.source import Source
+from bursty.report.source import ReportSource
 from bursty.report.text import burstiest_words, percent, repeats_sentence
 from bursty.report.tree import add_tree
 from bursty.typing import Array
@@ -30,13 +30,13 @@ MOST_DISCRIMINATIVE = 60
 class Clusters:
     """A clustering with clusters numbered from 0, largest first; the code of a document without words is -1."""
 
-    source: Source
+    source: ReportSource
     names: Array
     codes: Array
     confidence: Array | None
 
     @classmethod
-    def of(cls, source: Source) -> Clusters:
+    def of(cls, source: ReportSource) -> Clusters:
         """Clusters of the documents of the corpus, or of those of the fit."""
         model, corpus = source.model, source.corpus
         confidence = None
@@ -104,13 +104,13 @@ class Clusters:
         return [f"{number}: {', '.join(row)}" for number, row in zip(numbers, words, strict=True)]
 
 
-def best_words(source: Source, scores: Array, n: int) -> list[str]:
+def best_words(source: ReportSource, scores: Array, n: int) -> list[str]:
     """The n words of the largest scores."""
     best = np.argsort(-scores, kind="stable")[:n]
     return [str(source.words[w]) for w in best if scores[w] > 0]
 
 
-def cluster_content(source: Source) -> Content:
+def cluster_content(source: ReportSource) -> Content:
     """The content of the page."""
     clusters = Clusters.of(source)
     n_documents = len(clusters.codes)
@@ -216,7 +216,7 @@ def _tiles(clusters: Clusters) -> list[tuple[str, str]]:
     return tiles
 
 
-def _single_labels(source: Source) -> list[str] | None:
+def _single_labels(source: ReportSource) -> list[str] | None:
     labels = None if source.corpus is None or source.corpus.is_multilabel else source.label_texts
     return labels if labels is not None and len(set(labels)) > 1 else None
 
@@ -346,7 +346,7 @@ def _central(clusters: Clusters) -> list[Array]:
     return [own[np.argsort(-near[own], kind="stable")[:CORE_DOCUMENTS]] for own in members]
 
 
-def _labels_of(source: Source, rows: Array) -> list[tuple[str, str]]:
+def _labels_of(source: ReportSource, rows: Array) -> list[tuple[str, str]]:
     labels = _single_labels(source)
     if labels is None:
         return []

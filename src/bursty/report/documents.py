@@ -10,7 +10,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from bursty.report import charts, excerpts
 from bursty.report.charts import Chart
-from bursty.report.source import Source
+from bursty.report.source import ReportSource
 from bursty.report.text import numbers
 from bursty.typing import Array
 
@@ -32,7 +32,7 @@ def principal(scores: Array) -> Array:
     return placed if placed.shape[1] == 2 else np.column_stack([placed, np.zeros(len(placed))])
 
 
-def by_cluster(source: Source, labels: Array, words: Array | None = None) -> Array:
+def by_cluster(source: ReportSource, labels: Array, words: Array | None = None) -> Array:
     """Positions of documents by similarity to the mean document of each cluster (labels start at 0; -1 is none)."""
     table = source.tfidf if words is None else sp.csr_array(source.tfidf[:, np.flatnonzero(words)])
     if labels.max(initial=0) > 0:
@@ -125,7 +125,7 @@ def document_map(places: Array, groups: Array, titles: list[str], names: list[st
 
 
 def document_table(
-    source: Source, names: list[str], columns: list[dict[str, Any]], codes: Array, certainty: Array | None
+    source: ReportSource, names: list[str], columns: list[dict[str, Any]], codes: Array, certainty: Array | None
 ) -> dict[str, Any]:
     """Columns of the table: name and first words, predictions, labels and metadata, length and keywords.
 

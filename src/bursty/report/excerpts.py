@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bursty.report.source import Source
+from bursty.report.source import ReportSource
 from bursty.report.text import clean
 from bursty.typing import Array
 
@@ -38,7 +38,7 @@ BEGINNING, MOST_BEGINNINGS = 90, 600_000
 _TOKEN = re.compile(r"\w+")
 
 
-def has_texts(source: Source) -> bool:
+def has_texts(source: ReportSource) -> bool:
     """Whether there are texts to show."""
     return source.corpus is not None and source.corpus.texts is not None
 
@@ -76,7 +76,7 @@ def passage(
     return [(piece, kind) for piece, kind in parts if piece]
 
 
-def group_weights(source: Source, scores: Array) -> dict[str, float]:
+def group_weights(source: ReportSource, scores: Array) -> dict[str, float]:
     """Top words of a group, each with its share of their total score."""
     best = np.argsort(-scores, kind="stable")[:WORDS]
     best = best[np.isfinite(scores[best]) & (scores[best] > 1e-3 * scores.max(initial=0.0))]
@@ -86,7 +86,7 @@ def group_weights(source: Source, scores: Array) -> dict[str, float]:
     return {names[w]: float(value) + 1e-9 for w, value in zip(best, values / max(values.sum(), 1e-300), strict=True)}
 
 
-def passages(source: Source, rows: Array, weights: Mapping[str, float]) -> list[Passage]:
+def passages(source: ReportSource, rows: Array, weights: Mapping[str, float]) -> list[Passage]:
     """One passage per document; empty if the corpus has no texts."""
     if source.corpus is None or source.corpus.texts is None:
         return [[] for _ in rows]
@@ -94,7 +94,7 @@ def passages(source: Source, rows: Array, weights: Mapping[str, float]) -> list[
     return [passage(source.corpus.texts[int(row)], weights, shown=shown) for row in rows]
 
 
-def contexts(source: Source) -> list[list[list[str]]] | None:
+def contexts(source: ReportSource) -> list[list[list[str]]] | None:
     """Lines in which the most frequent words of the page occur: text before, word, text after."""
     if source.corpus is None or source.corpus.texts is None:
         return None
@@ -122,7 +122,7 @@ def contexts(source: Source) -> list[list[list[str]]] | None:
     return found
 
 
-def beginnings(source: Source, rows: Array) -> list[str] | None:
+def beginnings(source: ReportSource, rows: Array) -> list[str] | None:
     """The first words of these documents, for a table whose names of documents are often only numbers."""
     if source.corpus is None or source.corpus.texts is None:
         return None
@@ -198,7 +198,7 @@ def _known(token: str, words: Mapping[str, Any]) -> str:
     return token if token in words else token.lower()
 
 
-def _names(source: Source) -> Array:
+def _names(source: ReportSource) -> Array:
     """The full words as they occur in texts, not shortened for the page."""
     assert source.corpus is not None
     return source.corpus.vocabulary

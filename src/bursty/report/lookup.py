@@ -9,7 +9,7 @@ import numpy as np
 from bursty.metrics import burstiness
 from bursty.report import charts, excerpts
 from bursty.report.content import Content, Panel
-from bursty.report.source import Source
+from bursty.report.source import ReportSource
 from bursty.report.text import numbers
 from bursty.typing import Array
 
@@ -17,7 +17,9 @@ from bursty.typing import Array
 MOST_GROUPS = 6
 
 
-def lookup(source: Source, shares: Array, titles: list[str], what: str, marks: Array | None = None) -> dict[str, Any]:
+def lookup(
+    source: ReportSource, shares: Array, titles: list[str], what: str, marks: Array | None = None
+) -> dict[str, Any]:
     """Data of the lookup for each word.
 
     ``shares`` is groups x words: the share of each word's tokens in each group. ``marks`` is the probability of each
@@ -43,7 +45,7 @@ def lookup(source: Source, shares: Array, titles: list[str], what: str, marks: A
     return found
 
 
-def vocabulary(source: Source) -> list[str]:
+def vocabulary(source: ReportSource) -> list[str]:
     """The words of the page, by number."""
     return [str(word) for word in source.words[source.kept]]
 

@@ -13,7 +13,7 @@ from bursty.inference.stopping import LEAST_ESS, MOST_R_HAT
 from bursty.plot import traces
 from bursty.report import charts
 from bursty.report.content import Content, Panel
-from bursty.report.source import Source
+from bursty.report.source import ReportSource
 from bursty.report.text import LONGEST_NAME, clean, duration, numbers, value
 
 _KEYS = ("command", "data", "parameters", "seed", "versions", "started", "seconds")
@@ -36,7 +36,7 @@ def check_run(run: Any) -> dict[str, Any]:
     return dict(run)
 
 
-def add_run(content: Content, source: Source, run: dict[str, Any]) -> None:
+def add_run(content: Content, source: ReportSource, run: dict[str, Any]) -> None:
     """Add the last panel."""
     convergence = _convergence(content, source.model)
     facts = {
@@ -63,7 +63,7 @@ def citations(model: Any) -> list[str]:
     return [library, *([] if paper is None else [paper])]
 
 
-def _facts(source: Source, run: dict[str, Any]) -> list[tuple[str, str]]:
+def _facts(source: ReportSource, run: dict[str, Any]) -> list[tuple[str, str]]:
     seed = run.get("seed", getattr(source.model, "random_state", None))
     facts = [("Model", type(source.model).__name__)]
     facts += [(name.capitalize(), clean(run[name], 400)) for name in ("command", "data") if name in run]
@@ -75,7 +75,7 @@ def _facts(source: Source, run: dict[str, Any]) -> list[tuple[str, str]]:
     return facts
 
 
-def _corpus(source: Source) -> list[tuple[str, str]]:
+def _corpus(source: ReportSource) -> list[tuple[str, str]]:
     if source.corpus is None:
         return []
     about = source.corpus.describe()

@@ -23,14 +23,14 @@ MOST_COLUMNS = 4
 
 
 @dataclass(frozen=True)
-class Source:
+class ReportSource:
     """A fitted model and a matching corpus; ``corpus`` may be None."""
 
     model: Any
     corpus: Corpus | None
 
     @classmethod
-    def of(cls, model: Any, corpus: Any) -> Source:
+    def of(cls, model: Any, corpus: Any) -> ReportSource:
         """Create a source, after checking that the corpus has the words of the model."""
         if corpus is None:
             return cls(model, None)

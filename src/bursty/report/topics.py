@@ -12,7 +12,7 @@ from bursty.report import charts, documents, excerpts
 from bursty.report.charts import Chart
 from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import add_lookup, lookup, vocabulary
-from bursty.report.source import Source
+from bursty.report.source import ReportSource
 from bursty.report.text import burstiest_words, clean, numbers, percent, repeats_sentence
 from bursty.report.tree import add_tree
 from bursty.typing import Array
@@ -33,7 +33,7 @@ MOST_LABELS = 40
 FEW_COMMON = 0.1
 
 
-def topic_content(source: Source) -> Content:
+def topic_content(source: ReportSource) -> Content:
     """The content of the page."""
     model, corpus = source.model, source.corpus
     mixtures = np.asarray(model.doc_topic_)
@@ -77,7 +77,7 @@ def topic_content(source: Source) -> Content:
     return content
 
 
-def _titles(source: Source) -> list[str]:
+def _titles(source: ReportSource) -> list[str]:
     assert source.group_names is not None
     return [f"{i + 1}: {name}" for i, name in enumerate(source.group_names)]
 
@@ -96,7 +96,7 @@ def _tiles(mixtures: Array, bursts: Burstiness | None) -> list[tuple[str, str]]:
 
 
 def _add_topics(
-    content: Content, source: Source, titles: list[str], mixtures: Array, bursts: Burstiness | None
+    content: Content, source: ReportSource, titles: list[str], mixtures: Array, bursts: Burstiness | None
 ) -> None:
     """Data of each topic: words for all positions of the slider, similar topics, top documents."""
     model = source.model
@@ -150,7 +150,7 @@ def _begin(p: Array, overall: Array, prevalence: Array) -> float:
     return 0.2
 
 
-def _passages(source: Source, rows: Array, topic: int) -> list[excerpts.Passage]:
+def _passages(source: ReportSource, rows: Array, topic: int) -> list[excerpts.Passage]:
     """The passage of each document most typical of the topic."""
     if not excerpts.has_texts(source):
         return [[] for _ in rows]
@@ -171,7 +171,7 @@ def _candidates(p: Array, overall: Array, places: Array) -> Array:
     return np.array(sorted(best))
 
 
-def _places(source: Source, mixtures: Array) -> Array:
+def _places(source: ReportSource, mixtures: Array) -> Array:
     """Map of documents between their topics; topics that share words are near each other."""
     if mixtures.shape[1] < 3:
         return documents.principal(mixtures)
@@ -185,7 +185,7 @@ def _overlap(p: Array) -> Array:
     return np.stack([np.minimum(row, p).sum(axis=1) for row in p])
 
 
-def _add_trends(content: Content, source: Source, mixtures: Array, titles: list[str]) -> None:
+def _add_trends(content: Content, source: ReportSource, mixtures: Array, titles: list[str]) -> None:
     """Topics by each time, number and label column of the corpus."""
     names = []
     for i, (name, groups) in enumerate(source.groupings.items()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bursty.models.hierarchy import Hierarchy, make_hierarchy
 from bursty.report import charts
 from bursty.report.content import Content, Panel
-from bursty.report.source import Source
+from bursty.report.source import ReportSource
 from bursty.report.text import numbers, percent
 from bursty.typing import Array
 
@@ -14,7 +14,9 @@ FEWEST, MOST = 3, 200
 WORDS = 8
 
 
-def add_tree(content: Content, source: Source, groups: Array, weights: Array, titles: list[str], what: str) -> None:
+def add_tree(
+    content: Content, source: ReportSource, groups: Array, weights: Array, titles: list[str], what: str
+) -> None:
     """Add the panel, if the model has word probabilities of that many groups.
 
     ``groups`` are the numbers of the groups in the model, with their weights and titles on the page.

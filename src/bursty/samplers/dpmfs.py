@@ -37,7 +37,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from bursty.kernels import dpmfs_bursts, dpmfs_labels, dpmfs_words, order, random, select, streams
-from bursty.samplers.dpmfs_units import Units
+from bursty.samplers.dpmfs_units import LinkedDocuments
 from bursty.storage.schema import floats, index, integers, maybe, number, storable
 from bursty.typing import Array
 
@@ -95,9 +95,9 @@ class DPMFSData:
         return sums[self.indptr[1:]] - sums[self.indptr[:-1]]
 
     @cached_property
-    def units(self) -> Units:
+    def units(self) -> LinkedDocuments:
         """What moves between clusters: documents, or several as one."""
-        return Units.of(self.indptr, self.words, self.held, self.together, self.apart)
+        return LinkedDocuments.of(self.indptr, self.words, self.held, self.together, self.apart)
 
     @cached_property
     def columns(self) -> tuple[Array, Array, Array]:
@@ -163,9 +163,9 @@ class State:
         """alpha / N; 0 if the number of components is unbounded."""
         return 0.0 if problem.most is None else self.alpha / problem.most
 
-    def prior(self, problem: DPMFSData, lam: Array) -> dpmfs_labels.Prior:
+    def prior(self, problem: DPMFSData, lam: Array) -> dpmfs_labels.LabelPrior:
         """Prior of labels and of components over words with these lambda."""
-        return dpmfs_labels.Prior(self.alpha, self.share(problem), problem.limit, lam, float(lam.sum()))
+        return dpmfs_labels.LabelPrior(self.alpha, self.share(problem), problem.limit, lam, float(lam.sum()))
 
     def lam(self, problem: DPMFSData) -> Array:
         """lambda of each word."""
@@ -247,9 +247,9 @@ def flip_words(
     """
     chosen, log_odds = state.chosen.copy(), np.zeros(problem.n_words)
     fresh_odds = math.log(state.burst[0] / state.burst[1]) if problem.bursty else 0.0
-    prior = dpmfs_words.Prior(state.lam(problem), math.log(state.omega) - math.log1p(-state.omega), fresh_odds)
+    prior = dpmfs_words.WordPrior(state.lam(problem), math.log(state.omega) - math.log1p(-state.omega), fresh_odds)
     lengths = dpmfs_words.Lengths(sums.inside, sums.outside, *length_terms(problem, state.burst))
-    clusters = dpmfs_words.Clusters(state.labels, sums.sizes, sums.totals, np.zeros(len(sums.sizes)))
+    clusters = dpmfs_words.ClusterSums(state.labels, sums.sizes, sums.totals, np.zeros(len(sums.sizes)))
     cells = sums.cells(problem)
     dpmfs_words.flip(words, draws, gibbs, cells, prior, lengths, clusters, chosen, sums.sums, log_odds)
     return chosen, log_odds
@@ -287,11 +287,11 @@ class Chosen:
         kept = select.keep_known(rows.indptr, rows.words, summed, state.chosen, indptr, indices, tables)
         return cls(indptr, slot[indices[:kept]], tables[:kept], slot, state.lam(problem)[words])
 
-    def documents(self, problem: DPMFSData) -> dpmfs_labels.Documents:
+    def documents(self, problem: DPMFSData) -> dpmfs_labels.UnitArrays:
         """The units as kernels receive them."""
         rows = problem.units
         links = rows.mass, rows.held, rows.apart_indptr, rows.apart
-        return dpmfs_labels.Documents(self.indptr, self.slots, self.tables, *links)
+        return dpmfs_labels.UnitArrays(self.indptr, self.slots, self.tables, *links)
 
 
 def log_partition(sizes: Array, alpha: float, most: int | None) -> float:

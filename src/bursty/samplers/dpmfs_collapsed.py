@@ -142,7 +142,7 @@ def _draw_own(problem: DPMFSData, state: State, seed: int, number: int) -> State
     """Draw each word's own factor of lambda, with the components integrated out."""
     assert state.own is not None
     sums, own = Sums.of(problem, state, int(state.labels.max()) + 1), state.own.copy()
-    clusters = dpmfs_words.Clusters(state.labels, sums.sizes, sums.totals, np.zeros(len(sums.sizes)))
+    clusters = dpmfs_words.ClusterSums(state.labels, sums.sizes, sums.totals, np.zeros(len(sums.sizes)))
     base, cells = problem.lam * state.scale, sums.cells(problem)
     dpmfs_lam.draw_integrated(own, base, state.chosen, sums.sums, cells, clusters, seed, number, streams.LAMBDA)
     return replace(state, own=own)

@@ -14,7 +14,7 @@ from bursty.typing import Array
 
 
 @dataclass(frozen=True)
-class Units:
+class LinkedDocuments:
     """Rows of word numbers, one per unit, with masses and the units that each one is kept apart from.
 
     ``number`` has the unit of each document and ``cells`` the place of each cell of a document in these rows; both are
@@ -32,7 +32,7 @@ class Units:
     cells: Array | None = None
 
     @classmethod
-    def of(cls, indptr: Array, words: Array, held: Array, number: Array | None, apart: Array | None) -> Units:
+    def of(cls, indptr: Array, words: Array, held: Array, number: Array | None, apart: Array | None) -> LinkedDocuments:
         """From documents, the unit of each, and pairs of units that are kept apart."""
         n_units = len(held) if number is None else int(number.max()) + 1
         pairs = np.empty((0, 2), dtype=np.int64) if apart is None else apart

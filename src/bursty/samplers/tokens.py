@@ -58,9 +58,11 @@ class Tokens:
         return self.chunk.token_first
 
     @property
-    def documents(self) -> gibbs_counts.Documents:
+    def documents(self) -> gibbs_counts.DocumentArrays:
         """The documents as kernels receive them."""
-        return gibbs_counts.Documents(self.chunk.indptr, self.chunk.indices, self.chunk.values, self.first, self.keys)
+        return gibbs_counts.DocumentArrays(
+            self.chunk.indptr, self.chunk.indices, self.chunk.values, self.first, self.keys
+        )
 
     @cached_property
     def cell_first(self) -> Array:
@@ -104,7 +106,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Cells:
+class HeldWords:
     """Words of documents: the index of the first word of each document, and the words in order."""
 
     first: Array
@@ -130,7 +132,7 @@ class Topics(Protocol):
     def move_blocks(self, state: State, seed: int, number: int) -> State:
         """Draw the topic of blocks of tokens, given the others (`bursty.kernels.gibbs_blocks`)."""
 
-    def add_predictive(self, state: State, held: Cells, out: Array) -> None:
+    def add_predictive(self, state: State, held: HeldWords, out: Array) -> None:
         """Add to ``out`` the probability of each of these words as the next of its document."""
 
     def left_to_right(self, tokens: Tokens, seed: int, n_particles: int, moves: tuple[int, float]) -> Array:
@@ -185,7 +187,7 @@ class CompiledTopics:
         threads.run(gibbs_blocks.relabel, state.tokens.first, *args)
         return State(state.tokens, topics)
 
-    def add_predictive(self, state: State, held: Cells, out: Array) -> None:
+    def add_predictive(self, state: State, held: HeldWords, out: Array) -> None:
         """Add to ``out`` the probability of each of these words as the next of its document."""
         args = state.tokens.documents, state.topics, self.tables, held.first, held.words, out
         threads.run(self._kernels[1], state.tokens.first + held.first, *args)

@@ -13,7 +13,7 @@ from bursty.kernels import dpmfs_labels, select
 from bursty.metrics import best_partition
 from bursty.models.dpmfs.chains import Chain, most_frequent
 from bursty.samplers.dpmfs import DPMFSData
-from bursty.samplers.dpmfs_units import Units
+from bursty.samplers.dpmfs_units import LinkedDocuments
 from bursty.storage.schema import floats, integers, storable
 from bursty.typing import Array
 
@@ -140,7 +140,7 @@ def share_out(log_prob: Array, prior: Array) -> Array:
     return scores / scores.sum(axis=1, keepdims=True)
 
 
-def dissolve_small(labels: Array, least: int, scores: Array, known: Array | None, units: Units) -> Array:
+def dissolve_small(labels: Array, least: int, scores: Array, known: Array | None, units: LinkedDocuments) -> Array:
     """Move the documents of small clusters to the most probable of the others; clusters of classes stay.
 
     If every cluster is small, the largest stays. Documents that must share a cluster move together, and stay where they
