@@ -106,6 +106,22 @@ def test_every_page_tells_what_was_run_and_how_to_cite(pages):
     assert {"trace-n_clusters", "trace-n_words", "trace-log_joint"} <= set(read(pages["discover"]).data["charts"])
 
 
+def test_pages_have_the_numbers_that_were_tried(corpus):
+    fitted = LDA("auto", n_iter=20, tol=0, random_state=0).fit(corpus)
+    tried = fitted.selection_
+    shown = read(report.render(fitted, corpus)).text.split("Numbers tried")[1].split("Convergence")[0]
+    assert "Log-probability of a held-out token" in shown
+    differences = tried.scores - tried.scores.max()
+    for k, score, difference, error in zip(tried.ks, tried.scores, differences, tried.standard_errors, strict=True):
+        mark = " chosen" if k == tried.n_components else ""
+        assert f"{k} {score:,.4f} {difference:,.4f} {error:,.4f}{mark}" in shown
+    few = Mixture("auto", random_state=0).fit(np.random.default_rng(0).poisson(4, (60, 3)))
+    assert few.selection_.criterion == "laplace"
+    assert "standard error" not in read(report.render(few)).text.split("Numbers tried")[1]
+    fixed = fitted.set_params(n_components=2).fit(corpus)
+    assert "Numbers tried" not in read(report.render(fixed, corpus)).text
+
+
 def test_word_lookup_has_the_numbers(pages, corpus, mixture):
     data = read(pages["clusters"]).data
     word = data["vocabulary"].index("word7")

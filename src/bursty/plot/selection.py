@@ -14,8 +14,13 @@ if TYPE_CHECKING:
 
 _LABELS = {
     **{"heldout": "held-out log-likelihood per document", "bic": "gain by BIC", "icl": "gain by ICL"},
-    "completion": "log-probability of a held-out token",
+    **{"completion": "log-probability of a held-out token", "laplace": "log evidence per document"},
 }
+
+
+def score_title(criterion: str) -> str:
+    """What the scores of a selection by this criterion are."""
+    return _LABELS.get(criterion, criterion)
 
 
 def likelihoods(selection: Any, *, ylabel: str | None = None, logx: bool = False, ax: Axes | None = None) -> Axes:
@@ -50,7 +55,7 @@ def likelihoods(selection: Any, *, ylabel: str | None = None, logx: bool = False
     chosen = getattr(selection, "n_components", None)
     if chosen is not None:
         curves: Mapping[str, Any] = {"": (selection.ks, selection.scores, selection.standard_errors)}
-        ylabel = ylabel or _LABELS.get(selection.criterion, selection.criterion)
+        ylabel = ylabel or score_title(selection.criterion)
     elif isinstance(selection, Mapping) and selection:
         curves = selection
     else:

@@ -11,6 +11,7 @@ import bursty
 from bursty.families import family_of
 from bursty.inference.stopping import LEAST_ESS, MOST_R_HAT
 from bursty.plot import traces
+from bursty.plot.selection import score_title
 from bursty.report import charts
 from bursty.report.content import Content, Panel
 from bursty.report.source import ReportSource
@@ -44,6 +45,7 @@ def add_run(content: Content, source: ReportSource, run: dict[str, Any]) -> None
         "parameters": _pairs(run.get("parameters", source.model.get_params(deep=False))),
         "corpus": _corpus(source),
         "versions": _pairs(run.get("versions", bursty._versions())),
+        "tried": _numbers_tried(source.model),
         "convergence": convergence,
         "ended": _ended(source.model),
         "citations": citations(source.model),
@@ -96,6 +98,23 @@ def _corpus(source: ReportSource) -> list[tuple[str, str]]:
 def _pairs(facts: Any) -> list[tuple[str, str]]:
     items = facts.items() if isinstance(facts, Mapping) else [("", facts)]
     return [(clean(name, LONGEST_NAME), value(item)) for name, item in items]
+
+
+def _numbers_tried(model: Any) -> dict[str, Any] | None:
+    """Numbers of components that ``"auto"`` compared, and how surely the best is better than the others."""
+    selection = getattr(model, "selection_", None)
+    if selection is None or model.n_components != "auto":
+        return None
+    best, errors = np.max(selection.scores), selection.standard_errors
+    title = score_title(selection.criterion)
+    columns = ["Number", title[0].upper() + title[1:], "Difference from the best"]
+    rows = [[f"{k:,}", f"{x:,.4f}", f"{x - best:,.4f}"] for k, x in zip(selection.ks, selection.scores, strict=True)]
+    if np.any(errors):
+        columns.append("Its standard error")
+        rows = [[*row, f"{error:,.4f}"] for row, error in zip(rows, errors, strict=True)]
+    chosen = ["chosen" if k == selection.n_components else "" for k in selection.ks]
+    rows = [[*row, mark] for row, mark in zip(rows, chosen, strict=True)]
+    return {"columns": [*columns, ""], "rows": rows, "have_errors": bool(np.any(errors))}
 
 
 def _ended(model: Any) -> str:
