@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench bench-full docs links package test-lowest clean
+.PHONY: demo test check bench bench-full bench-topics docs links package test-lowest clean
 .DELETE_ON_ERROR:
 
 # One stamp per set of extras: `make demo` does not pay for the linters.
@@ -37,6 +37,10 @@ bench: .venv-bench/.installed
 bench-full: .venv-bench/.installed
 	.venv-bench/bin/python -m benchmarks.peers
 	.venv-bench/bin/python -m benchmarks
+
+# The tables of docs/benchmarks/topics.md. Fits that the file has are not made again.
+bench-topics: .venv-bench/.installed
+	.venv-bench/bin/python -m benchmarks.topics_quality --seeds 3 --out benchmarks/results/topics_quality.json
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
