@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import numpy as np
@@ -224,3 +225,17 @@ def test_names_have_a_phrase_of_the_texts_and_no_function_words():
         assert any("family doctor" in name for name in names)
         assert not any("the" in name.split(", ") for name in names)
         assert model.summary(corpus)["name"].tolist() == model.suggest_names(corpus)
+
+
+def test_shares_are_the_same_in_summary_tree_and_notebook(model):
+    shares = model.summary()["share"]
+    np.testing.assert_allclose(model.hierarchy().shares[: len(shares)], shares, atol=1e-9)
+    cells = re.findall(r"<td[^>]*>(\d+\.\d%)</td>", model._summary_html())
+    assert cells == [f"{share:.1%}" for share in shares]
+
+
+def test_merged_clusters_are_numbered_by_their_documents(corpus):
+    model = Mixture(4, random_state=0).fit(corpus)
+    model.sizes_, model.weights_ = np.array([40, 20, 15, 5]), np.array([0.4, 0.1, 0.3, 0.2])
+    model.merge([1, 2])
+    assert model.sizes_.tolist() == [40, 35, 5]

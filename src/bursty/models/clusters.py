@@ -152,9 +152,8 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         """
         check_is_fitted(self)
         examples = None if X is None else example_names(X, self.core_documents(X, n_examples))
-        shares, more = self.sizes_ / max(1, int(self.sizes_.sum())), self._summary_columns()
-        words = self.top_words(n_words, by="representative")
-        return summary_frame(self._names_for(X), self.sizes_, shares, words, more, examples)
+        words, more = self.top_words(n_words, by="representative"), self._summary_columns()
+        return summary_frame(self._names_for(X), self.sizes_, self._shares(), words, more, examples)
 
     def _summary_columns(self) -> dict[str, Any]:
         """What `summary` has of each cluster besides size, share and words."""
@@ -196,6 +195,11 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
 
     def _group_words(self) -> tuple[Array, Array]:
         return self._word_proportions(), self.weights_
+
+    def _shares(self) -> Array:
+        # Of the documents with words; models that only saw streams, and those of version 0.1, have weights alone.
+        sizes = getattr(self, "sizes_", None)
+        return super()._shares() if sizes is None else sizes / max(1, int(sizes.sum()))
 
     def _word_proportions(self) -> Array:
         """Word probabilities of each cluster; the directions of a family of real vectors."""

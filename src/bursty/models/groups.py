@@ -48,6 +48,11 @@ class GroupReading:
     def _group_words(self) -> tuple[Array, Array]:
         """Word probabilities of each group, and its weight."""
 
+    def _shares(self) -> Array:
+        """The share of each group that tables, trees and reports show."""
+        weights = self._group_words()[1]
+        return weights / max(weights.sum(), 1e-300)
+
     @abstractmethod
     def _central_rows(self, X: Any, n: int) -> list[Array] | None:
         """Rows of the n most central documents of each group; None if they are not known."""
@@ -152,8 +157,7 @@ class GroupReading:
         2
         """
         check_is_fitted(self)
-        p, weights = self._group_words()
-        return make_hierarchy(p, weights, self.names_, self._vocabulary())
+        return make_hierarchy(self._group_words()[0], self._shares(), self.names_, self._vocabulary())
 
     def _repr_html_inner(self) -> str:
         """For notebooks: scikit-learn's diagram, and what was found."""
@@ -169,9 +173,8 @@ class GroupReading:
     def _summary_html(self) -> str:
         if not hasattr(self, "components_"):
             return ""
-        weights = self._group_words()[1]
         words = [", ".join(row) for row in self.top_words(6, by="representative")]  # type: ignore[attr-defined]  # every model has it
-        shares = [f"{share:.1%}" for share in weights / max(weights.sum(), 1e-300)]
+        shares = [f"{share:.1%}" for share in self._shares()]
         columns = {"number": range(1, len(words) + 1), "name": self.names_, "share": shares, "words": words}
         table = markup.table(columns)
         if getattr(self, "feature_names_in_", None) is None:
@@ -196,7 +199,7 @@ class GroupReading:
 
     def _plan(self, groups: Any) -> Merge:
         """Check what is to be merged, and number what is left by size."""
-        weights = self._group_words()[1]
+        weights = self._shares()
         n = len(weights)
         titles: dict[int, str] = {}
         if isinstance(groups, Mapping):
