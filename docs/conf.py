@@ -109,7 +109,17 @@ def skip_routing(app, what, name, obj, skip, options):
 def describe_families(app, what, name, obj, options, lines):
     """A dictionary has the docstring of all dictionaries."""
     if name == "bursty.families.FAMILIES":
-        lines[:] = ["The class of each family, by its name; defining a family adds it."]
+        lines[:] = [
+            "The class of each family, by its name; defining a family adds it.",
+            "",
+            ".. seealso:: :obj:`get_family`, :obj:`family_of`, :obj:`FamilyEstimator`",
+            "",
+            ".. rubric:: Examples",
+            "",
+            ">>> from bursty.families import FAMILIES",
+            '>>> FAMILIES["dcm"].__name__',
+            "'DCM'",
+        ]
 
 
 def publish_report(app):

@@ -21,14 +21,16 @@ def write_all(docs: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     cases = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("peers-*.json"))]
     parts = ["# Beside other libraries\n", INTRODUCTION]
+    parts += [overview(cases)] if cases else []
     for case in cases:
         name = case["case"]
         draw(case, folder / f"{name}.svg")
-        parts.append(f"## {case['title']}\n\n{case['work']} Data: {case['data']}.\n")
+        parts.append(f"(peers-{name})=\n## {case['title']}\n\n{case['work']} Data: {case['data']}.\n")
         parts.append(f"![{case['title']}](generated/{name}.svg)\n")
         parts.append(table(case))
         missing = f" Not installed, or too slow: {', '.join(case['missing'])}." if case["missing"] else ""
-        parts.append(f"{verdict(case)}{missing}\n\n{machine(case)}\n")
+        note = f" {case['note']}" if "note" in case else ""  # by hand: what has changed since the run
+        parts.append(f"{verdict(case)}{missing}{note}\n\n{machine(case)}\n")
     text = "\n".join(parts) if cases else "\n".join([*parts, "No results are committed.\n"])
     write_if_new(docs / "benchmarks" / "peers.md", text)
 
@@ -45,7 +47,24 @@ round, in turn, with one thread; times are processor seconds. Columns have media
 or split, and in brackets the range over rounds. Ratios are those of the times to the first row's, within each round.
 In tables, bold is the best of a column. In plots, blue dots are bursty, lines are ranges, and the arrow beside a title
 points to the better side. [Coming from another library](../migration.md) has the code of both side by side.
+
+The first table has the best of each column, by its median; how close the others are is in the table of each comparison.
 """
+
+
+def overview(cases: list[dict]) -> str:
+    """One row per case: which columns we win, and which somebody else."""
+    lines = ["| | bursty is best in | others are best in |", "|---|---|---|"]
+    for case in cases:
+        ours = {row["name"] for row in case["rows"] if row["ours"]}
+        sides: dict[bool, list[str]] = {True: [], False: []}
+        for column in case["columns"]:
+            if (winner := best(case, column)) is not None:
+                said = column["title"] if winner in ours else f"{column['title']} ({winner})"
+                sides[winner in ours].append(said)
+        cells = [f"[{case['title']}](#peers-{case['case']})", "; ".join(sides[True]), "; ".join(sides[False])]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
 
 
 def table(case: dict) -> str:
@@ -88,7 +107,7 @@ def verdict(case: dict) -> str:
     ours = {row["name"] for row in case["rows"] if row["ours"]}
     lost = [(column["title"], best(case, column)) for column in case["columns"]]
     lost = [f"{title} ({name})" for title, name in lost if name is not None and name not in ours]
-    return f"Others are best in: {', '.join(lost)}." if lost else "No other is best in any column."
+    return f"Others are best in: {'; '.join(lost)}." if lost else "No other is best in any column."
 
 
 def machine(case: dict) -> str:

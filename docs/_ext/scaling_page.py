@@ -147,13 +147,14 @@ def _cores(found: Mapping[str, Any], folder: Path) -> list[str]:
     for name, seconds in found.items():
         title, _, part = name.partition(": ")
         if part in ("sweep, seconds", "iteration, seconds") or (part.startswith("iteration (") and "seconds" in part):
+            title = title.replace("mixture, edcm", "Mixture, EDCM").replace("mixture, dcm", "Mixture, DCM")
             kept[f"{title}, {'sweep' if part.startswith('sweep') else 'iteration'}"] = {
                 int(n): one for n, one in seconds.items()
             }
     figure = Figure(figsize=(9, 4.6), layout="constrained")
     ax = figure.subplots()
-    lines = ["| | " + " | ".join(f"{n} threads" for n in next(iter(kept.values()))) + " | exponent |"]
-    lines.append("|---" * (len(next(iter(kept.values()))) + 2) + "|")
+    numbers = ["1 thread" if n == 1 else f"{n} threads" for n in next(iter(kept.values()))]
+    lines = ["| | " + " | ".join(numbers) + " | exponent |", "|---" * (len(numbers) + 2) + "|"]
     for i, (name, seconds) in enumerate(kept.items()):
         threads = list(seconds)
         speed = [seconds[threads[0]] / seconds[n] for n in threads]

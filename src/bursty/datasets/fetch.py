@@ -18,6 +18,14 @@ class DatasetUnavailable(OSError):
     See Also
     --------
     load
+
+    Examples
+    --------
+    >>> from bursty import datasets
+    >>> try:
+    ...     corpus = datasets.load("classic400")
+    ... except datasets.DatasetUnavailable:  # its message says where to put the files
+    ...     corpus, _ = datasets.make_bursty_mixture(random_state=0)
     """
 
 

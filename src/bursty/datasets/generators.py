@@ -30,6 +30,13 @@ class Yu2010Truth:
     See Also
     --------
     make_yu2010
+
+    Examples
+    --------
+    >>> from bursty import datasets
+    >>> _, truth = datasets.make_yu2010(random_state=0)
+    >>> int(truth.discriminative.sum()), truth.profiles.shape, truth.noise.shape
+    (50, (3, 50), (950,))
     """
 
     discriminative: Array
@@ -51,6 +58,13 @@ class MixtureTruth:
     See Also
     --------
     make_bursty_mixture
+
+    Examples
+    --------
+    >>> from bursty import datasets
+    >>> _, truth = datasets.make_bursty_mixture(60, 40, 2, random_state=0)
+    >>> truth.alpha.shape, truth.weights.tolist()
+    ((2, 40), [0.5, 0.5])
     """
 
     alpha: Array

@@ -85,11 +85,14 @@ def word_names(model: Any, n_words: int) -> Array:
 
 def bars(ax: Axes, names: Any, values: Any, colour: str = COLOURS[0]) -> None:
     """Horizontal bars with names, the first at the top."""
+    from matplotlib.ticker import MaxNLocator
+
     places = np.arange(len(values))
     ax.barh(places, values, color=colour, height=0.7)
     ax.set_yticks(places, [short(name) for name in names])
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
+    ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))  # long numbers fit beside each other
 
 
 def table(ax: Axes, values: Array, text: list[list[str]], *, largest: float | None = None) -> Any:
