@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bursty.corpus import Corpus
 from bursty.models.classify import BayesClassifier
 
 X = np.array(
@@ -64,6 +65,17 @@ def test_against_average_and_against_a_class():
         model.explain(X, against="birds")
     with pytest.raises(ValueError, match="top must be"):
         model.explain(X, top=0)
+
+
+def test_classes_of_a_corpus_are_called_by_their_names():
+    corpus = Corpus(X, ["purr", "bark", "swim", "eat"], labels=list(Y))
+    model = BayesClassifier(smoothing=0.1).fit(corpus)
+    first = corpus.select([0])
+    why = model.explain(first, against="fish")[0]
+    assert (why.label, why.against) == (0, 2)
+    assert str(why).startswith("cats against fish: log odds")
+    assert str(model.explain(first, against=2)[0]) == str(why)
+    assert str(model.explain(first, against="average")[0]).startswith("cats against average:")
 
 
 def test_names_of_words_and_a_readable_page():

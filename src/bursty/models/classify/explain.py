@@ -39,6 +39,8 @@ class Explanation:
     ----------
     label, against : object
         The explained class, and what it is compared with.
+    names : pair of str
+        Both, by the names of the classes.
     words, counts : ndarray
         The words with the largest contributions, and their counts in the document.
     first, repeats : ndarray
@@ -55,6 +57,7 @@ class Explanation:
 
     label: Any
     against: Any
+    names: tuple[str, str]
     words: Array
     counts: Array
     first: Array
@@ -65,7 +68,7 @@ class Explanation:
     unseen: int
 
     def __str__(self) -> str:
-        lines = [f"{self.label} against {self.against}: log odds {self.total:+.2f}", "  first  repeats  count  word"]
+        lines = [f"{' against '.join(self.names)}: log odds {self.total:+.2f}", "  first  repeats  count  word"]
         lines += [
             f"{first:+7.2f}  {repeats:+7.2f}  {count:5g}  {word}"
             for word, count, first, repeats in zip(self.words, self.counts, self.first, self.repeats, strict=True)
@@ -111,11 +114,13 @@ def _explain_one(
     odds = float(logits @ contrast)
     order = np.argsort(-np.abs(first + repeats), kind="stable")
     shown, others = order[:top], order[top:]
-    names = getattr(model, "feature_names_in_", np.arange(counts.shape[1]))
+    words = getattr(model, "feature_names_in_", np.arange(counts.shape[1]))
+    class_names = _class_names(model)
     return Explanation(
         model.classes_[label],
-        _name(model, contrast, label, against),
-        np.asarray(names)[counts.indices[shown]],
+        _other(model, model.classes_, contrast, label, against),
+        (str(class_names[label]), str(_other(model, class_names, contrast, label, against))),
+        np.asarray(words)[counts.indices[shown]],
         counts.data[shown],
         first[shown],
         repeats[shown],
@@ -141,6 +146,8 @@ def _contrast(model: BayesClassifier, logits: Array, label: int, against: Any) -
     else:
         places = np.flatnonzero(model.classes_ == against)
         if len(places) == 0:
+            places = np.flatnonzero(_class_names(model) == against)
+        if len(places) == 0:
             raise ValueError(f'against must be "runner-up", "average" or one of the classes, not {against!r}')
         other = int(places[0])
         if other == label:
@@ -149,10 +156,16 @@ def _contrast(model: BayesClassifier, logits: Array, label: int, against: Any) -
     return contrast
 
 
-def _name(model: BayesClassifier, contrast: Array, label: int, against: Any) -> Any:
+def _class_names(model: BayesClassifier) -> Array:
+    """The names of the classes; models of version 0.1 have none."""
+    return getattr(model, "class_names_", model.classes_)
+
+
+def _other(model: BayesClassifier, classes: Array, contrast: Array, label: int, against: Any) -> Any:
+    """What the class is compared with, one of these classes or names."""
     if model._layout.multilabel:
-        return f"not {model.classes_[label]}"
-    return "average" if isinstance(against, str) and against == "average" else model.classes_[np.argmin(contrast)]
+        return f"not {classes[label]}"
+    return "average" if isinstance(against, str) and against == "average" else classes[np.argmin(contrast)]
 
 
 def _parts(scorer: Scorer, counts: sp.csr_array, values: sp.csr_array) -> tuple[Array, Array]:

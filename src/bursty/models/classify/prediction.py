@@ -113,7 +113,8 @@ class ClassPrediction(CountEstimator):
         ----------
         X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
         against : "runner-up", "average" or a class
-            What the class is compared with: the next best, the mean of all others, or one of ``classes_``.
+            What the class is compared with: the next best, the mean of all others, or one of ``classes_``, which may be
+            given by its name.
         top : int, default 10
             Number of words, those with the largest contributions (for or against) first.
         """
