@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ from bursty.papers import entries
 from bursty.papers.comparing import published, published_values, source
 
 ENTRIES = entries()
+RESULTS = Path(__file__).parents[2] / "docs" / "papers" / "results"
 
 
 def test_every_table_and_figure_of_the_issue_is_there():
@@ -88,3 +91,11 @@ def test_the_cells_of_elkans_table_2_sum_to_what_it_says():
 def test_a_standard_deviation_over_splits_becomes_a_standard_error():
     value = published_values(ENTRIES["madsen2005.table2"])["DCM", "accuracy"]
     assert value.error == pytest.approx(0.005 / 10**0.5)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_results_of_the_pages_say_what_ran_them(name):
+    last = (RESULTS / f"{name}.md").read_text(encoding="utf-8").splitlines()[-1]
+    assert re.fullmatch(
+        r"Run with bursty \d+\.\d+\.\d+( in development)?, 20\d\d-\d\d-\d\d( to 20\d\d-\d\d-\d\d)?\.", last
+    )
