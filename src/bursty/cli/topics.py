@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -38,7 +39,9 @@ def topics(
     iterations: Annotated[
         int, typer.Option("--iterations", min=1, metavar="N", help="Maximum number of iterations.")
     ] = 400,
-    engine: Annotated[str, typer.Option("--engine", metavar="NAME", help="local, or cuda (NVIDIA GPU).")] = "local",
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="NAME", help="Execution engine, such as cuda (NVIDIA GPU).")
+    ] = "local",
 ) -> None:
     """Find topics; each document is a mixture of them."""
     if model not in TOPICS:
@@ -69,16 +72,14 @@ def topics(
 
 def check_engine(name: str) -> None:
     """Fail before any document is read."""
-    if name not in ("local", "cuda"):
-        raise ValueError(f"--engine must be local or cuda, not {name!r}")
-    if name == "cuda":
-        from bursty.engines.cuda import open_card
+    from bursty.engines import DEVICES, get_engine  # loads the kernels, which help does not need
 
-        try:
-            open_card()
-        except (ImportError, RuntimeError) as error:
-            message = str(error).replace('engine="cuda"', "--engine cuda").replace('engine="local"', "--engine local")
-            raise ValueError(message) from None
+    if name not in DEVICES:
+        raise ValueError(f"--engine must be {' or '.join(DEVICES)}, not {name!r}")
+    try:
+        get_engine(name)
+    except (ImportError, RuntimeError) as error:
+        raise ValueError(re.sub(r'engine="(\w+)"', r"--engine \1", str(error))) from None
 
 
 def topic_model(name: str) -> Any:

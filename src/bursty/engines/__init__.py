@@ -15,6 +15,7 @@ from bursty.engines.levels import Levels
 from bursty.engines.local import LocalEngine
 
 __all__ = [
+    "DEVICES",
     "Assignment",
     "Chunk",
     "Column",
@@ -30,6 +31,9 @@ __all__ = [
     "weighted",
     "with_trace",
 ]
+
+#: Names of the engines that need nothing but this machine; the command line offers these.
+DEVICES = ("local", "cuda")
 
 
 def get_engine(engine: Any = "local", n_jobs: int | None = None) -> Engine:
