@@ -1,8 +1,8 @@
 """The blocks of code of README and documentation, and what they print.
 
-A ``python`` block that prints is followed by a ``text`` block with its output; ``py`` marks code that is not run,
-because it needs data or machines of the reader. ``python tests/doc_pages.py [PAGE ...]`` runs the pages and writes the
-outputs again.
+A ``python`` block that prints is followed by a ``text`` block with its output; ``py`` marks code that needs a real
+corpus, and is run where there is one. ``python tests/doc_pages.py [PAGE ...]`` runs the pages and writes the outputs
+again; with ``BURSTY_DATA``, those of ``py`` blocks too.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import contextlib
 import io
 import os
 import re
+import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,21 +57,29 @@ def tidy(text: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.rstrip().splitlines())
 
 
-def run(page: Path) -> Iterator[tuple[Block, str]]:
-    """The python blocks of a page in order, in the current folder, with what each prints."""
+def run(page: Path, kinds: Collection[str] = ("python",)) -> Iterator[tuple[Block, str]]:
+    """The blocks of these kinds of a page in order, in the current folder, with what each prints."""
     names: dict[str, object] = {}
     for block in blocks(page.read_text(encoding="utf-8")):
-        if block.kind == "python":
+        if block.kind in kinds:
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
                 exec(compile(block.code, str(page), "exec"), names)
             yield block, tidy(printed.getvalue())
 
 
+def copy_data(source: Path) -> None:
+    """Put the files that ``py`` blocks read into the current folder."""
+    shutil.copy(source / "twins.csv", "twins.csv")
+
+
 def rewrite(page: Path) -> None:
     """Put what each block prints behind it."""
+    data = os.environ.get("BURSTY_DATA")
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        outputs = list(run(page))
+        if data:
+            copy_data(Path(data))
+        outputs = list(run(page, ("python", "py") if data else ("python",)))
     text = page.read_text(encoding="utf-8")
     for block, printed in reversed(outputs):
         if printed or block.shown is not None:

@@ -11,10 +11,13 @@ import tomllib
 import pytest
 
 from bursty.cli import run as run_command
-from doc_pages import ROOT, blocks, pages, run, tidy
+from doc_pages import ROOT, blocks, copy_data, pages, run, tidy
 
 PAGES = [page for page in pages() if "```python\n" in page.read_text(encoding="utf-8")]
+WITH_DATA = [page for page in pages() if "```py\n" in page.read_text(encoding="utf-8")]
 CONSOLES = [page for page in [*pages(), ROOT / "CONTRIBUTING.md"] if "```console\n" in page.read_text(encoding="utf-8")]
+#: Directives of Sphinx, such as includes and tables of contents.
+FENCED = re.compile(r"^```\{.*?^```$", re.DOTALL | re.MULTILINE)
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 
 
@@ -27,6 +30,27 @@ def test_blocks_print_what_the_page_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for block, printed in run(page):
         assert printed == tidy(block.shown or ""), f"python tests/doc_pages.py {name(page)}.md writes what is printed"
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("page", WITH_DATA, ids=name)
+def test_blocks_with_data_print_what_the_page_says(page, data_dir, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    copy_data(data_dir)
+    for block, printed in run(page, ("python", "py")):
+        if block.kind == "py":
+            assert printed == tidy(block.shown or ""), f"python tests/doc_pages.py {name(page)}.md writes it"
+
+
+def test_every_block_is_of_a_kind_that_is_run():
+    """Or is what such a block prints; Sphinx runs what is in braces."""
+    for page in pages():
+        shown = 0
+        for block in blocks(page.read_text(encoding="utf-8")):
+            assert block.kind in ("python", "py", "console"), f"{name(page)}: {block.code}"
+            shown += block.shown is not None
+        fences = re.findall(r"^ *```(?!\{)[^`\n]*$", FENCED.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+        assert len(fences) == 2 * (len(blocks(page.read_text(encoding="utf-8"))) + shown), name(page)
 
 
 @pytest.fixture
