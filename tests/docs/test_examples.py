@@ -50,11 +50,20 @@ FORMULAS = [
         f"bursty.families.{name}"
         for name in ("Multinomial", "DCM", "EDCM", "VonMisesFisher", "Dirichlet", "GammaPrior")
     ),
-    *(f"bursty.{name}" for name in ("Mixture", "BayesClassifier", "DPMFS", "DCMLDA", "LDA")),
+    *(f"bursty.{name}" for name in ("Mixture", "select_components", "BayesClassifier", "DPMFS", "DCMLDA", "LDA")),
+    *(f"bursty.families.bursts.{name}" for name in ("burstiness", "repeat_probabilities")),
+    *(
+        f"bursty.families.uncertainty.{name}"
+        for name in ("parameter_errors", "overdispersion_test", "compare_groups", "predictive_check")
+    ),
+    "bursty.models.hierarchy.Hierarchy",
+    "bursty.datasets.make_yu2010",
+    "bursty.datasets.make_bursty_mixture",
+    "bursty.plot.reliability_bins",
     *(
         name
         for name in public_names()
-        if name.startswith("bursty.metrics.") and not name.endswith(("match_clusters", "CountProbabilities"))
+        if name.startswith("bursty.metrics.") and not name.endswith("CountProbabilities")
     ),
 ]
 

@@ -72,7 +72,10 @@ class MixtureTruth:
 
 
 def make_yu2010(random_state: Any = None) -> tuple[Corpus, Yu2010Truth]:
-    """The synthetic collection of [Yu2010] section 6.2: 300 documents, 1,000 words, 3 clusters of 100.
+    r"""The synthetic collection of [Yu2010] section 6.2: 300 documents, 1,000 words, 3 clusters of 100.
+
+    .. math:: \eta_k \sim \mathrm{Dir}(1, \dots, 1), \qquad \eta_0 \sim \mathrm{Dir}(1, \dots, 1), \qquad
+       x_d \sim \bigl(\mathrm{Mult}(100, \eta_{z_d}), \; \mathrm{Mult}(100, \eta_0)\bigr)
 
     Each document has 100 tokens of the first 50 words, drawn from the multinomial of its cluster, and 100 tokens of the
     other 950 words, drawn from a multinomial common to all clusters. The paper does not say how the four multinomials
@@ -119,12 +122,15 @@ def make_bursty_mixture(
     concentration: float = 0.1,
     random_state: Any = None,
 ) -> tuple[Corpus, MixtureTruth]:
-    """Generate documents from a mixture of DCM distributions.
+    r"""Generate documents from a mixture of DCM distributions.
 
-    For each document a component is drawn uniformly, a length from a Poisson distribution (at least 1), and the tokens
-    one by one from the component's Polya urn: token i is a copy of an earlier token of the document with probability
-    i / (s + i), and a new draw from the component's mean otherwise. This samples the DCM exactly, in time proportional
-    to the number of tokens.
+    .. math:: q_k \sim \mathrm{Dir}(c, \dots, c), \qquad z_d \sim \mathrm{Uniform}(1, \dots, K), \qquad
+       \theta_d \sim \mathrm{Dir}(s_{z_d} q_{z_d}), \qquad w_{di} \sim \theta_d
+
+    with c the ``concentration``. For each document a component is drawn uniformly, a length from a Poisson distribution
+    (at least 1), and the tokens one by one from the component's Polya urn: token i is a copy of an earlier token of the
+    document with probability i / (s + i), and a new draw from the component's mean otherwise. This samples the DCM
+    exactly, in time proportional to the number of tokens.
 
     Parameters
     ----------

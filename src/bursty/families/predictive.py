@@ -77,7 +77,7 @@ def predictive_check(
     n_draws: int = 99,
     random_state: Any = None,
 ) -> PredictiveCheck:
-    """Goodness of fit: compare data with documents of the same lengths, drawn from a fitted model.
+    r"""Goodness of fit: compare data with documents of the same lengths, drawn from a fitted model.
 
     Parameters
     ----------
@@ -94,6 +94,12 @@ def predictive_check(
     --------
     PredictiveCheck : The result.
     bursty.plot.predictive_check : Plot the result.
+
+    Notes
+    -----
+    A p-value counts the draws :math:`t_1, \dots, t_n` of a statistic on either side of the observed :math:`t`:
+
+    .. math:: p = \min\left(1, \frac{2 (1 + \min(\#\{t_i \le t\}, \#\{t_i \ge t\}))}{1 + n}\right)
 
     Examples
     --------

@@ -271,7 +271,7 @@ class GroupComparison:
 
 
 def compare_groups(X: Any, groups: Any, *, n_permutations: int = 999, random_state: Any = None) -> GroupComparison:
-    """Compare groups of documents: a DCM of each, and tests of equal composition and equal s.
+    r"""Compare groups of documents: a DCM of each, and tests of equal composition and equal s.
 
     Parameters
     ----------
@@ -285,6 +285,18 @@ def compare_groups(X: Any, groups: Any, *, n_permutations: int = 999, random_sta
     See Also
     --------
     GroupComparison : The result.
+
+    Notes
+    -----
+    With proportions :math:`p_g = \alpha_g / s_g`, the statistic of the composition is the sum over words of the
+    variance of :math:`\sqrt{p_{gw}}` between groups, compared with that of random assignments. Those of
+    :math:`\log s_g`, and of the proportion of each word, are Wald's,
+
+    .. math:: \sum_g \frac{(\hat\theta_g - \bar\theta)^2}{\sigma_g^2}, \qquad
+       \bar\theta = \frac{\sum_g \hat\theta_g / \sigma_g^2}{\sum_g 1 / \sigma_g^2},
+
+    compared with the chi-squared distribution with one degree of freedom less than groups. The p-values of words are
+    adjusted for their number (Benjamini and Hochberg).
 
     Examples
     --------

@@ -114,7 +114,7 @@ def normalized_mutual_information(labels_true: Any, labels_pred: Any, *, method:
 
 
 def match_clusters(labels_true: Any, labels_pred: Any) -> dict[Any, Any]:
-    """One-to-one matching of clusters to labels that maximises the number of documents that agree.
+    r"""One-to-one matching of clusters to labels that maximises the number of documents that agree.
 
     Parameters
     ----------
@@ -129,6 +129,12 @@ def match_clusters(labels_true: Any, labels_pred: Any) -> dict[Any, Any]:
     See Also
     --------
     normalized_mutual_information, bursty.plot.confusion
+
+    Notes
+    -----
+    .. math:: \max_\pi \sum_i n_{i \pi(i)}
+
+    over all one-to-one :math:`\pi`, with :math:`n_{ij}` the number of documents in cluster i that have label j.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from bursty.models.selection import Selection, select
 def select_components(
     X: Any, ks: Sequence[int] | None = None, criterion: str = "auto", cv: int | None = None, **parameters: Any
 ) -> Selection:
-    """Choose the number of clusters: fit each number and compare.
+    r"""Choose the number of clusters: fit each number and compare.
 
     ``Mixture("auto")`` chooses by the same rule.
 
@@ -41,6 +41,19 @@ def select_components(
     --------
     Mixture : ``Mixture("auto")`` uses the same rule.
     bursty.plot.likelihoods : A plot of the result.
+
+    Notes
+    -----
+    All scores are per document. With :math:`L` the maximum of the log-likelihood of D documents, and
+    :math:`m = k (W + 1) - 1` parameters of k clusters of W words:
+
+    .. math:: \mathrm{AIC} = \frac{L - m}{D}, \qquad \mathrm{BIC} = \frac{L - \frac{m}{2} \log D}{D}, \qquad
+       \mathrm{Laplace} = \frac{1}{D} \left( \log p(X, \hat\theta) + \frac{m}{2} \log 2 \pi
+       - \frac{1}{2} \log |H| + \log k! \right)
+
+    with :math:`\hat\theta` the mode of the posterior in :math:`\log \alpha` and the weights, H the curvature there
+    (Holmes, Harris and Quince 2012), and k! for the numberings of the clusters. ICL is the BIC less the entropy of the
+    assignments.
 
     Examples
     --------

@@ -32,7 +32,7 @@ MOST_WORDS = 5000
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Groups (clusters or topics) merged two by two until one is left.
+    r"""Groups (clusters or topics) merged two by two until one is left.
 
     The nodes 0 to K - 1 are the groups, numbered as in the model; node K + t is made by the merge of row t.
 
@@ -52,6 +52,13 @@ class Hierarchy:
     --------
     bursty.plot.hierarchy
     bursty.Mixture, bursty.DCMLDA
+
+    Notes
+    -----
+    The two groups that are merged next are those whose union loses the least information about words (Slonim and Tishby
+    2000): with weights w, word probabilities p and H their entropy,
+
+    .. math:: (w_i + w_j) H(p_{ij}) - w_i H(p_i) - w_j H(p_j), \qquad p_{ij} = \frac{w_i p_i + w_j p_j}{w_i + w_j}
 
     Examples
     --------

@@ -23,10 +23,12 @@ class Reliability(NamedTuple):
 
 
 def reliability_bins(y_true: Any, probabilities: Any, classes: Any = None, n_bins: int = 10) -> Reliability:
-    """Mean confidence and accuracy of documents, binned by confidence.
+    r"""Mean confidence and accuracy of documents, binned by confidence.
 
-    The confidence of a document is its largest probability. ``error`` is the expected calibration error: the absolute
-    difference of confidence and accuracy, averaged over documents.
+    The confidence of a document is its largest probability. ``error`` is the expected calibration error, the absolute
+    difference of confidence and accuracy of each bin, averaged over documents:
+
+    .. math:: \mathrm{ECE} = \sum_b \frac{n_b}{n} \left| \mathrm{accuracy}_b - \mathrm{confidence}_b \right|
 
     Parameters
     ----------
