@@ -25,7 +25,7 @@ def write_all(docs: Path) -> None:
     for case in cases:
         name = case["case"]
         draw(case, folder / f"{name}.svg")
-        parts.append(f"(peers-{name})=\n## {case['title']}\n\n{case['work']} Data: {case['data']}.\n")
+        parts.append(f"({anchor(case)})=\n## {case['title']}\n\n{case['work']} Data: {case['data']}.\n")
         parts.append(f"![{case['title']}](generated/{name}.svg)\n")
         parts.append(table(case))
         missing = f" Not installed, or too slow: {', '.join(case['missing'])}." if case["missing"] else ""
@@ -33,6 +33,11 @@ def write_all(docs: Path) -> None:
         parts.append(f"{verdict(case)}{missing}{note}\n\n{machine(case)}\n")
     text = "\n".join(parts) if cases else "\n".join([*parts, "No results are committed.\n"])
     write_if_new(docs / "benchmarks" / "peers.md", text)
+
+
+def anchor(case: dict) -> str:
+    """Where other pages point to; names of anchors are in lower case."""
+    return f"peers-{case['case'].lower()}"
 
 
 def write_if_new(path: Path, text: str) -> None:
@@ -60,11 +65,17 @@ def overview(cases: list[dict]) -> str:
         sides: dict[bool, list[str]] = {True: [], False: []}
         for column in case["columns"]:
             if (winner := best(case, column)) is not None:
-                said = column["title"] if winner in ours else f"{column['title']} ({winner})"
+                said = measure(column) if winner in ours else f"{measure(column)} ({winner})"
                 sides[winner in ours].append(said)
-        cells = [f"[{case['title']}](#peers-{case['case']})", "; ".join(sides[True]), "; ".join(sides[False])]
+        cells = [f"[{case['title']}](#{anchor(case)})", "; ".join(sides[True]), "; ".join(sides[False])]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def measure(column: dict) -> str:
+    """What a column measures, without the unit."""
+    name = column["title"].removesuffix(", s").removesuffix(", MiB")
+    return {"fit": "time to fit", "predict": "time to predict"}.get(name, name)
 
 
 def table(case: dict) -> str:
@@ -105,7 +116,7 @@ def best(case: dict, column: dict) -> str | None:
 def verdict(case: dict) -> str:
     """Which columns somebody else wins."""
     ours = {row["name"] for row in case["rows"] if row["ours"]}
-    lost = [(column["title"], best(case, column)) for column in case["columns"]]
+    lost = [(measure(column), best(case, column)) for column in case["columns"]]
     lost = [f"{title} ({name})" for title, name in lost if name is not None and name not in ours]
     return f"Others are best in: {'; '.join(lost)}." if lost else "No other is best in any column."
 

@@ -71,9 +71,9 @@ def test_the_page_has_table_picture_and_who_wins(result, tmp_path, monkeypatch, 
     benchmark_pages.write_all(tmp_path)
     page = (tmp_path / "benchmarks" / "peers.md").read_text(encoding="utf-8")
     assert "| theirs | **2** | **0.9** | 0.5 |" in page
-    assert "| [A toy](#peers-toy) |  | time, s (theirs); score (theirs) |" in page
+    assert "| [A toy](#peers-toy) |  | time (theirs); score (theirs) |" in page
     assert "(peers-toy)=\n## A toy" in page
-    assert "Others are best in: time, s (theirs); score (theirs)." in page
+    assert "Others are best in: time (theirs); score (theirs)." in page
     assert "(theirs). Not installed, or too slow: absent. Defaults have changed since." in page
     assert (tmp_path / "benchmarks" / "generated" / "toy.svg").stat().st_size > 1000
 
