@@ -6,6 +6,7 @@ Settings of the library were chosen on the first group of collections only. The 
     python -m benchmarks.discovery --corpora classic400 --seeds 1
     python -m benchmarks.discovery --results runs.csv            go on from the runs in this file, and add to it
     python -m benchmarks.discovery --apart 300 --seeds 1         how far apart four chains are after so many sweeps
+    python -m benchmarks.discovery --apart 300 --family multinomial
 
 Collections of newsgroups are those of `bursty papers` (yu2010); their draws 100 and above are for choosing, those of
 the paper's tables (0 to 9) for reporting. Of larger collections, 1,000 random documents are taken.
@@ -33,7 +34,10 @@ NEWS = tuple(yu2010.GROUPS)
 CHOSEN_ON = ("classic400", *(f"{name}:100" for name in NEWS), "zhong15/tr11", "zhong15/tr23")
 REPORTED = (*(f"{name}:0" for name in NEWS), "zhong15/tr41", "zhong15/tr45", "nips391", "zhong15/la2")
 LARGEST = 1_000
-FIELDS = ("corpus", "seed", "classes", "clusters", "of 5 or more", "NMI", "words", "sweeps", "settled", "r_hat", "s")
+FIELDS = (
+    "corpus", "seed", "classes", "clusters", "of 5 or more", "NMI", "words", "sweeps", "settled", "r_hat", "overlap",
+    "s",
+)  # fmt: skip
 
 
 def collection(name: str) -> tuple[sp.csr_array, np.ndarray]:
@@ -59,25 +63,33 @@ def measure(name: str, seed: int, **options: Any) -> dict[str, Any]:
         name, seed, len(np.unique(y)), model.n_clusters_, int(np.sum(model.sizes_ >= 5)),
         round(metrics.normalized_mutual_information(y, model.labels_), 4), int(model.discriminative_.sum()),
         model.n_iter_, int(model.converged_), round(max(f["r_hat"] for f in model.diagnostics_.values()), 3),
-        round(time.process_time() - begin, 1),
+        round(float(model.chain_overlap_.min()), 3), round(time.process_time() - begin, 1),
     )  # fmt: skip
     return dict(zip(FIELDS, found, strict=True))
 
 
-def apart(name: str, seed: int, n_iter: int) -> None:
-    """Four chains of a given length: log joint probability below the best, clusters, NMI, R-hat of the second half."""
+def apart(name: str, seed: int, n_iter: int, **options: Any) -> None:
+    """Four chains of a given length: log joint probability below the best, clusters, NMI, R-hat of the second half.
+
+    Numbers of clusters are means, of all clusters and of those of five documents or more. The overlap is that of the
+    two chains that differ most: of the pairs of documents that either puts together, the share for which both do.
+    """
     X, y = collection(name)
     begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = DPMFS(n_iter=n_iter, n_chains=4, random_state=seed).fit(X)
+        model = DPMFS(n_iter=n_iter, n_chains=4, random_state=seed, **options).fit(X)
     half = n_iter // 2
     means = model.trace_["log_joint"][:, half:].mean(axis=1)
     # Chains keep as many partitions each; the last one of each is the last of its quarter.
-    last = model.samples_.reshape(4, -1, X.shape[0])[:, -1]
+    draws = model.samples_.reshape(4, -1, X.shape[0])
+    last = draws[:, -1]
+    larger = [np.mean([np.count_nonzero(np.bincount(labels) >= 5) for labels in chain]) for chain in draws]
     parts = {
         "below the best": [f"{means.max() - mean:.0f}" for mean in means],
         "clusters": [f"{k:.1f}" for k in model.trace_["n_clusters"][:, half:].mean(axis=1)],
+        "of 5 or more": [f"{k:.1f}" for k in larger],
+        "overlap": [f"{model.chain_overlap_.min():.3f}"],
         "NMI": [f"{metrics.normalized_mutual_information(y, labels):.3f}" for labels in last],
         "R-hat": [f"{what} {facts['r_hat']:.2f}" for what, facts in model.diagnostics_.items()],
         "splits and merges accepted": [f"{model.trace_['split_changes'][:, half:].mean():.2%}"],
@@ -106,14 +118,16 @@ def main() -> None:
     parser.add_argument("--corpora", nargs="+", default=[*CHOSEN_ON, *REPORTED])
     parser.add_argument("--max-iter", type=int, help="of DPMFS, in the place of its default")
     parser.add_argument("--results", type=Path, help="a CSV file of runs, to go on from and to add to")
+    parser.add_argument("--family", help="of the components, in the place of the default")
     parser.add_argument("--apart", type=int, metavar="SWEEPS", help="compare four chains of this length instead")
     arguments = parser.parse_args()
+    chosen = {"max_iter": arguments.max_iter, "family": arguments.family}
+    options = {name: value for name, value in chosen.items() if value is not None}
     if arguments.apart is not None:
         for seed in range(arguments.seeds):
             for name in arguments.corpora:
-                apart(name, seed, arguments.apart)
+                apart(name, seed, arguments.apart, **options)
         return
-    options = {} if arguments.max_iter is None else {"max_iter": arguments.max_iter}
     rows: list[dict[str, Any]] = []
     if arguments.results is not None and arguments.results.exists():
         with arguments.results.open() as file:

@@ -88,7 +88,8 @@ def test_chains_run_until_they_settle(synthetic, monkeypatch):
 
 def test_chains_that_have_not_settled_are_told(bursty, monkeypatch):
     monkeypatch.setattr(settings, "FIRST_ROUND", 8)
-    with pytest.warns(ConvergenceWarning, match=r"chains have not settled after 20 sweeps \(.*\): raise max_iter"):
+    said = r"chains have not settled after 20 sweeps \(.*; any two agree on \d+% or more of the .*\): raise max_iter"
+    with pytest.warns(ConvergenceWarning, match=said):
         model = DPMFS(max_iter=20, n_chains=2, random_state=0).fit(bursty)
     assert not model.converged_
     assert model.n_iter_ == 20
@@ -189,6 +190,32 @@ def test_chains_are_compared(synthetic):
     assert 1 < model.diagnostics_["log_joint"]["ess"] <= 60
     assert model.samples_.shape == (60, 300)
     assert nmi(synthetic, model.labels_) == pytest.approx(1.0)
+
+
+def test_how_much_the_partitions_of_chains_overlap(synthetic):
+    """One chain has three documents together; the other has the first two in every second draw, and another pair."""
+
+    def chain(*draws):
+        return SimpleNamespace(samples=[np.array(labels) for labels in draws])
+
+    first, second = chain([0, 0, 0, 1, 2]), chain([0, 0, 1, 2, 2], [0, 1, 2, 3, 3])
+    found = estimate.chain_overlap([first, second, chain([0, 1, 2, 3, 4])])
+    # Together in the first: 3 pairs; in the second: half a pair, which is one of these, and one more.
+    np.testing.assert_allclose(found, [[1, 0.5 / 4, 0], [0.5 / 4, 1, 0], [0, 0, 1]])
+    apart = chain([0, 1, 2])
+    np.testing.assert_array_equal(estimate.chain_overlap([apart, apart]), np.ones((2, 2)))  # no pair is together
+    model = DPMFS(**PAPER, n_chains=2, n_iter=60, random_state=0).fit(synthetic)
+    assert model.chain_overlap_.shape == (2, 2)
+    assert model.chain_overlap_.min() > 0.99
+    assert DPMFS(n_iter=4, random_state=0).fit(synthetic).chain_overlap_.tolist() == [[1.0]]
+
+
+def test_large_numbers_of_draws_and_documents_are_thinned():
+    rng = np.random.default_rng(0)
+    chains_ = [SimpleNamespace(samples=list(rng.integers(5, size=(300, 1_500)))) for _ in range(2)]
+    assert 0.5 < estimate.chain_overlap(chains_)[0, 1] < 1.0
+    np.testing.assert_array_equal(estimate.evenly(5, 3), [0, 2, 4])
+    np.testing.assert_array_equal(estimate.evenly(2, 3), [0, 1])
 
 
 def test_stops_when_the_partition_is_stable(synthetic):

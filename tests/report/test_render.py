@@ -167,7 +167,9 @@ def test_discriminative_words_are_in_the_order_of_evidence_and_say_what_is_not_c
 
 
 def test_the_page_says_when_chains_have_settled(pages):
-    assert "at most 1.05 and an effective sample size of 100" in read(pages["discover"]).text
+    text = read(pages["discover"]).text
+    assert "at most 1.05 and an effective sample size of 100" in text
+    assert re.search(r"Any two agree on \d+% or more of the pairs of documents that either puts together\.", text)
 
 
 def test_labels_that_are_left_over_do_not_make_the_others_pale(corpus, mixture):

@@ -132,6 +132,9 @@ def _ended(model: Any) -> str:
         text += f" Settled means an R-hat of at most {MOST_R_HAT:g} and an effective sample size of {LEAST_ESS:g}."
     for name, facts in diagnostics.items():
         text += f" {name.replace('_', ' ')}: R-hat {facts['r_hat']:.2f}, effective sample size {facts['ess']:.0f}."
+    overlap = getattr(model, "chain_overlap_", None)
+    if overlap is not None and len(overlap) > 1:
+        text += f" Any two agree on {overlap.min():.0%} or more of the pairs of documents that either puts together."
     return text
 
 

@@ -296,11 +296,14 @@ def diagnose(chains: list[Chain], plan: Plan) -> dict[str, dict[str, float]]:
     return plan.agree.diagnose(values)
 
 
-def not_settled(plan: Plan, n_chains: int, n_iter: int, diagnostics: Mapping[str, Mapping[str, float]]) -> str:
+def not_settled(plan: Plan, n_iter: int, diagnostics: Mapping[str, Mapping[str, float]], overlap: Array) -> str:
     """The text of a warning: how the chains disagree, and which parameters to change."""
+    n_chains = len(overlap)
     why = "; ".join(plan.agree.complaints(diagnostics)) or "there are too few to tell"
     longer = "max_iter" if plan.rounds else "n_iter"
     chains, more = ("chain has", "n_chains, ") if n_chains == 1 else ("chains have", "")
+    if n_chains > 1:
+        why += f"; any two agree on {overlap.min():.0%} or more of the pairs of documents that either puts together"
     return (
         f"the {chains} not settled after {n_iter:,} sweeps ({why}): raise {longer}, {more}or split_steps, or accept "
         "that a longer run may find other clusters and words"

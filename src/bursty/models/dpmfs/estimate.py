@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
 from bursty.engines import Chunk
 from bursty.families.dcm import DCMFamily, DCMParameters
 from bursty.kernels import dpmfs_labels, select
-from bursty.metrics import best_partition
+from bursty.metrics import best_partition, posterior_similarity
 from bursty.models.dpmfs.chains import Chain, most_frequent
 from bursty.samplers.dpmfs import DPMFSData
 from bursty.samplers.dpmfs_units import LinkedDocuments
 from bursty.storage.schema import floats, integers, storable
 from bursty.typing import Array
+
+#: Chains are compared in this number of draws of each, and of documents.
+COMPARED_DRAWS, COMPARED_DOCUMENTS = 100, 1_000
 
 
 @storable(
@@ -56,6 +60,30 @@ def partition(chains: list[Chain], rule: str, known: Array | None) -> Array:
     else:
         labels = best_partition(np.concatenate([np.stack(chain.samples) for chain in chains]), rule)
     return rename(labels, known)
+
+
+def chain_overlap(chains: list[Chain]) -> Array:
+    """For each two chains: of the pairs of documents that either puts into one cluster, the share for which both do.
+
+    A pair counts by the share of the draws in which it is together: the sum of the smaller of the two chains' shares
+    over that of the larger. At most `COMPARED_DRAWS` draws and `COMPARED_DOCUMENTS` documents are used, evenly spaced.
+    """
+    together = []
+    for chain in chains:
+        draws = np.stack(chain.samples)
+        draws = draws[evenly(len(draws), COMPARED_DRAWS)][:, evenly(draws.shape[1], COMPARED_DOCUMENTS)]
+        together.append(posterior_similarity(draws)[np.triu_indices(draws.shape[1], 1)])
+    overlap = np.ones((len(chains), len(chains)))
+    for i, j in combinations(range(len(chains)), 2):
+        either = np.maximum(together[i], together[j]).sum()
+        if either > 0:
+            overlap[i, j] = overlap[j, i] = np.minimum(together[i], together[j]).sum() / either
+    return overlap
+
+
+def evenly(n: int, most: int) -> Array:
+    """At most this number of the first n integers."""
+    return np.linspace(0, n - 1, min(n, most)).astype(np.int64)
 
 
 def log_bayes_factor(chains: list[Chain], omega: float, *, odds_are_known: bool) -> Array:

@@ -80,6 +80,7 @@ def _check_copies(model: DPMFS, sizes: dict[str, int]) -> None:
     discriminative_=flags("n_words"),
     samples_=integers(None, "documents", low=0),
     similarity_=maybe(floats("documents", "documents")),
+    chain_overlap_=maybe(floats("chains", "chains", low=0, high=1 + 1e-6)),
     alpha_=number(low=0),
     omega_=number(low=0, high=1),
     _names=maybe(items("K")),
@@ -187,6 +188,9 @@ class DPMFS(DPMFSReading):
     diagnostics_ : dict
         ``r_hat`` and ``ess`` (effective sample size) of the log joint probability, of the numbers of clusters and
         words, and of scale and omega if they are learned, after burn-in.
+    chain_overlap_ : ndarray of shape (n_chains, n_chains)
+        Agreement of the chains' partitions: of the pairs of documents that either of two chains puts into one cluster,
+        the share for which both do. Chains whose numbers of clusters differ may agree on most documents.
     samples_ : ndarray of shape (n_samples, n_documents)
         Labels of at most 500 sweeps per chain.
     similarity_ : ndarray of shape (n_documents, n_documents) or None
@@ -348,7 +352,7 @@ class DPMFS(DPMFSReading):
             writer.done()
             if not self.converged_:
                 warnings.warn(
-                    running.not_settled(settings.plan, settings.n_chains, self.n_iter_, self.diagnostics_),
+                    running.not_settled(settings.plan, self.n_iter_, self.diagnostics_, self.chain_overlap_),
                     ConvergenceWarning,
                     stacklevel=2,
                 )
@@ -433,6 +437,7 @@ class DPMFS(DPMFSReading):
         self.n_iter_ = max(chain.number for chain in chains)
         self.trace_ = running.traces(chains)
         self.diagnostics_ = running.diagnose(chains, plan)
+        self.chain_overlap_ = estimate.chain_overlap(chains)
         settled = plan.agree.settled(self.diagnostics_)
         self.converged_ = settled if self.patience is None else all(chain.stable for chain in chains)
         self.alpha_ = float(np.mean([chain.mean("alpha") for chain in chains]))
