@@ -118,6 +118,44 @@ HOSTILE = {
     "lil, a fraction among integers": lil([0], [1.9]),
 }
 
+
+class Liar(np.ndarray):
+    """An array whose own methods say less than it contains."""
+
+    def max(self, *args, **kwargs):
+        return 0
+
+    def view(self, *args, **kwargs):
+        return self
+
+
+def parts_as(change, indices=(0, 1, FAR)):
+    """A table whose arrays are of a subclass."""
+    table = csr(indices)
+    table.data, table.indices = change(table.data), change(table.indices)
+    return table
+
+
+def without(name):
+    table = csr()
+    delattr(table, name)
+    return table
+
+
+class Unknown(sp.csr_array):
+    format = "unknown"
+
+
+HOSTILE |= {
+    "masked columns": parts_as(lambda part: np.ma.masked_array(part, mask=part > 1)),
+    "masked values": parts_as(lambda part: np.ma.masked_array(part, mask=[0, 0, 1]), indices=(0, 1, 1)),
+    "columns that lie about themselves": parts_as(lambda part: part.view(Liar)),
+    "no columns": without("indices"),
+    "an unknown format": Unknown((2, 2), dtype=int),
+    "a shape of fractions": csr(shape=(2.0, 2.0)),
+    "a shape of text": csr(shape=(2, "2")),
+}
+
 ESTIMATORS = [
     families.DCM(),
     families.EDCM(),
@@ -158,6 +196,13 @@ def test_so_do_corpora_and_new_documents(table):
 def test_the_users_words():
     with pytest.raises(ValueError, match=r"entry is in column 1000000000, but there are 2 columns.*Rebuild it"):
         bursty.LDA(2, n_iter=1).fit(HOSTILE["column far outside"])
+
+
+def test_parts_on_disk(tmp_path):
+    table = csr()
+    np.save(tmp_path / "indices.npy", table.indices)
+    table.indices = np.load(tmp_path / "indices.npy", mmap_mode="r")
+    np.testing.assert_array_equal(check_counts(table).toarray(), [[1, 1], [0, 1]])
 
 
 def test_a_corpus_changed_by_hand():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bursty.families import DCM, EDCM, Multinomial
+from bursty.corpus import Corpus
+from bursty.families import DCM, EDCM, Multinomial, VonMisesFisher
 from bursty.validation import check_counts
 
 
@@ -26,6 +28,7 @@ from bursty.validation import check_counts
         ([["a", "b"]], r"not texts.*Corpus.from_texts"),
         ([[2**40, 1]], r"above the largest count"),
         (np.array([[1 + 2j]]), r"Complex data not supported"),
+        (np.array([[0, 2**63 + 1]], dtype=np.uint64), r"row 0, column 1 holds 9223372036854775809, above the largest"),
     ],
 )
 def test_clear_errors(X, message):
@@ -35,6 +38,52 @@ def test_clear_errors(X, message):
     if table.ndim == 2 and table.dtype.kind != "U":
         with pytest.raises(ValueError, match=message):
             DCM().fit(sp.csr_array(table))
+
+
+MASKED = np.ma.masked_array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
+
+
+def test_masked_values_are_not_read_as_what_lies_under_the_mask():
+    with pytest.raises(ValueError, match=r"X has 1 masked value.*filled\(0\)"):
+        DCM().fit(MASKED)
+    with pytest.raises(ValueError, match="X has 1 masked value"):
+        VonMisesFisher().fit(MASKED - 2.5)
+    with pytest.raises(ValueError, match="sample_weight has 1 masked value"):
+        DCM().fit(MASKED.data, sample_weight=MASKED[0])
+    with pytest.raises(ValueError, match="labels has 1 masked value"):
+        Corpus(MASKED.data, labels=MASKED[0])
+    assert check_counts(np.ma.masked_array([[1, 2]])).toarray().tolist() == [[1, 2]]
+    assert check_counts(MASKED.filled(0)).toarray().tolist() == [[1, 0], [3, 4]]
+
+
+@pytest.mark.parametrize("integer", [True, False])
+def test_half_precision(integer):
+    values = np.array([[1, 0, 2]], dtype=np.float16)
+    assert check_counts(values, integer=integer).toarray().tolist() == [[1, 0, 2]]
+
+
+@pytest.mark.parametrize("kind", ["Date", "Datetime", "Duration", "Time"])
+def test_dates_are_no_counts(kind):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"n": [1, 2], "day": [18262, 18263]}).cast({"day": getattr(polars, kind)})
+    with pytest.raises(ValueError, match=f"the column 'day' is of type {kind}.*drop it"):
+        check_counts(frame)
+    with pytest.raises(ValueError, match="the column 'day'"):
+        Corpus(frame)
+
+
+def test_a_table_of_arrow():
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"rain": [1, 0], "wind": [2, 3]})
+    assert Corpus(table).vocabulary.tolist() == ["rain", "wind"]
+    assert DCM().fit(table).feature_names_in_.tolist() == ["rain", "wind"]
+
+
+@pytest.mark.parametrize("left_out", [1, np.nan])
+def test_sparse_columns_of_pandas_that_leave_out_other_values_than_zeros(left_out):
+    frame = pd.DataFrame({"a": [1, 0, 1], "b": [1, 1, 1]}).astype(pd.SparseDtype(float, left_out))
+    with pytest.raises(ValueError, match=r"leave out (1|nan) instead of 0.*SparseDtype\(.*, 0\)"):
+        check_counts(frame)
 
 
 def test_every_document_empty():

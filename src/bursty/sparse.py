@@ -34,8 +34,10 @@ def as_csr(table: Any, name: str = "X") -> sp.csr_array:
     """
     try:
         _check_shape(table.shape)
+        if table.format not in _CONVERSIONS:
+            raise _Malformed(f"its format {table.format!r} is unknown")
         made = _CONVERSIONS[table.format](table)
-    except _Malformed as error:
+    except (_Malformed, AttributeError) as error:  # a part may be missing
         raise ValueError(
             f"{name} is a malformed sparse matrix: {error}. Rebuild it, for example from rows, columns and values: "
             "scipy.sparse.coo_array((values, (rows, columns)), shape=shape)"
@@ -70,13 +72,14 @@ def _is_sorted(indices: Array, indptr: Array) -> bool:
 def _check_shape(shape: tuple[int, ...]) -> None:
     if len(shape) != 2:
         raise _Malformed(f"it has {len(shape)} dimensions instead of 2")
-    if not all(0 <= length <= MAX_SIZE for length in shape):
-        raise _Malformed(f"its shape {shape} exceeds the maximum of {MAX_SIZE:,} rows or columns")
+    if not all(isinstance(length, int | np.integer) and 0 <= length <= MAX_SIZE for length in shape):
+        raise _Malformed(f"its shape {shape} is not made of two integers from 0 to {MAX_SIZE:,}")
 
 
 def _check_numbers(array: Any, what: str, ndim: int = 1) -> None:
-    if not isinstance(array, np.ndarray) or array.ndim != ndim:
-        raise _Malformed(f"{what} is not an array of {ndim} dimension{'s' * (ndim > 1)}")
+    # Other subclasses (masked arrays) may answer the checks below otherwise than what lies in memory.
+    if type(array) not in (np.ndarray, np.memmap) or array.ndim != ndim:
+        raise _Malformed(f"{what} is not a plain array of {ndim} dimension{'s' * (ndim > 1)}")
 
 
 def _check_positions(array: Any, size: int, what: str) -> None:
@@ -112,16 +115,10 @@ def _check_compressed(
     _check_positions(indices, shape[1], minor)
 
 
-def _real(values: Array) -> Array:
-    """Convert to a real type that SciPy has loops for."""
-    values = as_numbers(values)
-    return values.astype(np.float64) if values.dtype == np.float16 else values
-
-
 def as_numbers(values: Array, owner: str = "bursty") -> Array:
-    """Convert objects to real numbers; text, dates and complex numbers are rejected."""
+    """Convert to a real type that SciPy has loops for; text, dates and complex numbers are rejected."""
     if values.dtype.kind in "biuf":
-        return values
+        return values.astype(np.float64) if values.dtype == np.float16 else values
     if values.dtype.kind == "c" or (
         values.dtype.kind == "O" and any(isinstance(item, complex) for item in values.flat)
     ):
@@ -151,7 +148,7 @@ def _wide(values: Array) -> Array:
 def _from_csr(table: Any) -> sp.csr_array:
     _check_numbers(table.data, "data")
     _check_compressed(table.indices, table.indptr, len(table.data), table.shape, ("row", "column"))
-    values = _real(table.data)
+    values = as_numbers(table.data)
     is_plain = values is table.data and type(table) is sp.csr_array
     if is_plain and table.indices.dtype == table.indptr.dtype == np.int32:
         return copy(table)  # of the same arrays, at a sixth of the cost of making one
@@ -162,7 +159,7 @@ def _from_csc(table: Any) -> sp.csr_array:
     _check_numbers(table.data, "data")
     n_rows, n_columns = table.shape
     _check_compressed(table.indices, table.indptr, len(table.data), (n_columns, n_rows), ("column", "row"))
-    return sp.csc_array((_real(table.data), table.indices, table.indptr), shape=table.shape).tocsr()
+    return sp.csc_array((as_numbers(table.data), table.indices, table.indptr), shape=table.shape).tocsr()
 
 
 def _from_bsr(table: Any) -> sp.csr_array:
@@ -172,7 +169,7 @@ def _from_bsr(table: Any) -> sp.csr_array:
         raise _Malformed(f"blocks of {size[0]} x {size[1]} do not tile its shape {table.shape}")
     blocks = table.shape[0] // size[0], table.shape[1] // size[1]
     _check_compressed(table.indices, table.indptr, n_blocks, blocks, ("block row", "block column"))
-    return sp.bsr_array((_real(table.data), table.indices, table.indptr), shape=table.shape).tocsr()
+    return sp.bsr_array((as_numbers(table.data), table.indices, table.indptr), shape=table.shape).tocsr()
 
 
 def _from_coo(table: Any) -> sp.csr_array:
@@ -185,7 +182,7 @@ def _from_triples(values: Any, coords: Any, shape: tuple[int, int]) -> sp.csr_ar
         raise _Malformed(f"it has {[np.size(places) for places in coords]} positions for {len(values)} values")
     for places, size, what in zip(coords, shape, ("row", "column"), strict=True):
         _check_positions(places, size, what)
-    return sp.coo_array((_wide(_real(values)), tuple(coords)), shape=shape).tocsr()
+    return sp.coo_array((_wide(as_numbers(values)), tuple(coords)), shape=shape).tocsr()
 
 
 def _from_dia(table: Any) -> sp.csr_array:
@@ -197,7 +194,7 @@ def _from_dia(table: Any) -> sp.csr_array:
     n_rows, n_columns = table.shape
     if len(offsets) and (offsets.min() <= -n_rows or offsets.max() >= n_columns):
         raise _Malformed(f"it has diagonals outside its shape {table.shape}")
-    return sp.dia_array((_real(table.data), offsets), shape=table.shape).tocsr()
+    return sp.dia_array((as_numbers(table.data), offsets), shape=table.shape).tocsr()
 
 
 def _from_dok(table: Any) -> sp.csr_array:

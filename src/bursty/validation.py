@@ -67,6 +67,7 @@ def check_rows(X: Any, owner: str) -> Array | sp.csr_array:
         rows = _without_zeros(_sparse_counts(X, owner)).astype(np.float64, copy=False)
         values = rows.data
     else:
+        refuse_masked(X, "X")
         rows = values = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
     if not np.isfinite(values).all():
         raise ValueError(f"Input X contains {'NaN' if np.isnan(values).any() else 'infinity'}: {owner} takes numbers")
@@ -156,6 +157,15 @@ def refuse_texts(X: Any, owner: str, fitted: bool = False) -> None:
             f"{owner} takes counts of words, but the column {column!r} contains text. Count its words first: "
             f"bursty.Corpus.from_frame(frame, text={column!r}{like}). If it names the rows of a table of counts, make "
             "it the index or drop it"
+        )
+
+
+def refuse_masked(values: Any, name: str, fill: int = 0) -> None:
+    """Raise an error for masked values, which NumPy would read as what lies under the mask."""
+    if np.ma.is_masked(values):
+        count = int(np.sum(np.ma.getmaskarray(values)))
+        raise ValueError(
+            f"{name} has {count:,} masked value{'s' * (count > 1)}: fill first, such as {name}.filled({fill})"
         )
 
 
@@ -256,6 +266,7 @@ def check_weights(sample_weight: Any, n_documents: int) -> Array:
     """``sample_weight`` as an array of finite, non-negative numbers, one per document; ones by default."""
     if sample_weight is None:
         return np.ones(n_documents)
+    refuse_masked(sample_weight, "sample_weight")
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n_documents, float(weights))
@@ -298,14 +309,26 @@ def _frame_values(frame: Any) -> Any:
         and len(dtypes)
         and all(type(dtype).__name__ == "SparseDtype" for dtype in dtypes)
     ):
+        odd = next((dtype for dtype in dtypes if dtype.fill_value != 0), None)
+        if odd is not None:
+            raise ValueError(
+                f"the sparse columns of X leave out {odd.fill_value} instead of 0: "
+                f"convert them with X.astype(pandas.SparseDtype({odd.subtype.name!r}, 0))"
+            )
         return frame.sparse.to_coo()
     import narwhals.stable.v1 as nw
 
     native = nw.from_native(frame, eager_only=True, pass_through=True)
-    return native.to_numpy() if isinstance(native, nw.DataFrame) else frame
+    if not isinstance(native, nw.DataFrame):
+        return frame
+    for name, kind in native.schema.items():
+        if kind.is_temporal():  # which polars would make numbers of
+            raise ValueError(f"the column {name!r} is of type {kind}, not a count of a word: drop it")
+    return native.to_numpy()
 
 
 def _dense_counts(X: Any, owner: str) -> sp.csr_array:
+    refuse_masked(X, "X")
     values = np.asarray(X)
     if values.ndim != 2:
         shape = {0: "a single number", 1: "a 1D array"}.get(values.ndim, f"an array of {values.ndim} dimensions")

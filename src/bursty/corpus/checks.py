@@ -13,6 +13,7 @@ from bursty.corpus.labels import encode_labels, strings
 from bursty.corpus.texts import Texts
 from bursty.sparse import as_csr
 from bursty.typing import Array
+from bursty.validation import refuse_masked
 
 
 def check_vocabulary(vocabulary: Sequence[str] | Array | None, n_words: int) -> Array:
@@ -38,6 +39,7 @@ def check_labels(
     """Integers from -1 to n_classes - 1, and the names of the classes."""
     if labels is None:
         return None, None
+    refuse_masked(labels, "labels", fill=-1)
     values = np.asarray(labels)
     if values.ndim != 1 or len(values) != n_documents:
         raise ValueError(
@@ -84,6 +86,7 @@ def check_metadata(metadata: Mapping[str, Any] | None, n_documents: int) -> dict
     """One value per document in every column; strings as objects, everything else as plain NumPy types."""
     columns = {}
     for name, values in (metadata or {}).items():
+        refuse_masked(values, f"metadata[{name!r}]")
         column = np.asarray(values)
         if column.ndim != 1 or len(column) != n_documents:
             raise ValueError(f"metadata {name!r} of shape {column.shape} does not match {n_documents} documents")
@@ -160,7 +163,9 @@ def _names(values: Sequence[str] | Array, expected: int, what: str, each: str) -
 def names_of_frame(counts: Any, vocabulary: Any, ids: Any) -> tuple[Any, Any]:
     """Column and row names of a data frame, unless others were given."""
     if vocabulary is None and hasattr(counts, "columns"):
-        vocabulary = [str(name) for name in counts.columns]
+        # The columns of an Arrow table are their values.
+        names = counts.column_names if hasattr(counts, "column_names") else counts.columns
+        vocabulary = [str(name) for name in names]
     index = getattr(counts, "index", None)
     if ids is None and index is not None and not callable(index) and not hasattr(index, "step"):
         ids = [str(name) for name in index]
