@@ -112,8 +112,8 @@ class Guard:
         items.sort(key=lambda item: self.order.get(item.nodeid, 0))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note a file that cannot be imported."""
-        if report.failed:
+        """Note a file that cannot be imported; the session, which has no name, fails after it."""
+        if report.failed and report.nodeid:
             self.noted.write_text(report.nodeid)
 
     @pytest.hookimpl(tryfirst=True)
