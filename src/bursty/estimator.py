@@ -7,6 +7,7 @@ also accepts `Documents` that an engine has already placed, so that a method tha
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -136,6 +137,14 @@ class CountEstimator(BaseEstimator):
         tags.input_tags.positive_only = not self._signed()
         tags.input_tags.categorical = self._integer()
         return tags
+
+
+def check_choice(name: str, value: Any, choices: Iterable[Any], otherwise: str = "") -> None:
+    """Raise unless ``value`` is one of the choices, names or None; ``otherwise`` says what else is allowed."""
+    choices = tuple(choices)
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        listed = ", ".join(map(repr, choices)) + (f" or {otherwise}" if otherwise else "")
+        raise ValueError(f"{name} must be one of {listed}, not {value!r}")
 
 
 def check_whole(name: str, value: Any, least: int = 1) -> None:

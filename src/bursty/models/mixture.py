@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
 
 from bursty.engines import Column, Documents
-from bursty.estimator import generator
+from bursty.estimator import check_choice, generator
 from bursty.families.estimator import get_family
 from bursty.families.shared import Shared
 from bursty.inference import em
@@ -244,8 +244,7 @@ class Mixture(MixturePrediction, ClusterReading):
     @classmethod
     def from_paper(cls, paper: str, n_components: int | str = 2, **parameters: Any) -> Self:
         """A mixture with the settings of a paper, "elkan2006"; ``parameters`` replace some of them."""
-        if paper not in settings.PAPERS:
-            raise ValueError(f"paper must be one of {', '.join(map(repr, settings.PAPERS))}, not {paper!r}")
+        check_choice("paper", paper, settings.PAPERS)
         return cls(n_components, **{**settings.PAPERS[paper], **parameters})
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from bursty.engines import Assignment, Chunk, Documents
-from bursty.estimator import check_number, check_whole
+from bursty.estimator import check_choice, check_number, check_whole
 from bursty.families.estimator import get_family
 from bursty.inference.checkpoint import Checkpoint
 from bursty.inference.em import Schedule
@@ -53,22 +53,15 @@ def check(mixture: Any) -> None:
         raise ValueError(f'n_components must be a positive integer or "auto", not {mixture.n_components!r}')
     for name in ("n_init", "max_iter", *([] if mixture.n_components == "auto" else ["n_components"])):
         check_whole(name, getattr(mixture, name))
-    _among("init", mixture.init, ("auto", *STARTS), "an array")
-    _among("tempering", mixture.tempering, ("auto", "distinct"), "None")
-    _among("stopping", mixture.stopping, ("auto", *TOLERANCES))
-    if isinstance(mixture.prior, str) or not (mixture.prior is None or hasattr(mixture.prior, "update")):
-        _among("prior", mixture.prior, ("auto", "shared"), "None or a prior such as bursty.families.GammaPrior()")
+    if isinstance(mixture.init, str):
+        check_choice("init", mixture.init, ("auto", *STARTS), "an array")
+    check_choice("tempering", mixture.tempering, ("auto", "distinct", None))
+    check_choice("stopping", mixture.stopping, ("auto", *TOLERANCES))
+    if not hasattr(mixture.prior, "update"):
+        check_choice("prior", mixture.prior, ("auto", "shared", None), "a prior such as bursty.families.GammaPrior()")
     if not isinstance(mixture.restart, bool | np.bool_):
         raise ValueError(f"restart must be True or False, not {mixture.restart!r}")
     schedule(mixture, True)
-
-
-def _among(name: str, value: Any, names: tuple[str, ...], otherwise: str = "") -> None:
-    if (value is None and otherwise.startswith("None")) or (otherwise == "an array" and not isinstance(value, str)):
-        return
-    if not isinstance(value, str) or value not in names:
-        choices = ", ".join(map(repr, names)) + (f" or {otherwise}" if otherwise else "")
-        raise ValueError(f"{name} must be one of {choices}, not {value!r}")
 
 
 def schedule(mixture: Any, tempered: bool) -> Schedule:

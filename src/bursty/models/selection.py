@@ -23,6 +23,7 @@ from sklearn.model_selection import KFold
 
 from bursty import markup
 from bursty.engines import Documents
+from bursty.estimator import check_choice
 from bursty.families.estimator import FAMILIES, get_family
 from bursty.families.gamma import GammaPrior
 from bursty.metrics import normalized_mutual_information
@@ -106,9 +107,7 @@ def select(
     if criterion == "auto":  # evidence for tables with few columns, many of them filled; documents left out for text
         family = get_family(choose_family(mixture.family, documents))
         criterion = "laplace" if is_dense(documents) and family.has_evidence else "heldout"
-    if criterion not in CRITERIA:
-        names = ", ".join(f'"{name}"' for name in ("auto", *CRITERIA))
-        raise ValueError(f"criterion must be one of {names}, not {criterion!r}")
+    check_choice("criterion", criterion, ("auto", *CRITERIA))
     if criterion != "heldout":
         return _by_information(mixture, documents, sample_weight, numbers, criterion)
     folds = min(DEFAULT_CV, n_documents) if cv is None else cv

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from bursty.estimator import check_number, check_range, check_whole
+from bursty.estimator import check_choice, check_number, check_range, check_whole
 from bursty.families import FAMILIES, Family, FamilyEstimator, get_family
 from bursty.models.dpmfs.chains import Plan
 from bursty.models.dpmfs.constraints import Constraints
@@ -52,10 +52,10 @@ class Settings:
 
 def check_settings(model: Any) -> Settings:
     """Check all parameters that do not depend on the corpus, before any work is done."""
-    _among("sampler", model.sampler, tuple(SAMPLERS))
+    check_choice("sampler", model.sampler, SAMPLERS)
     family = choose_family(model.family, model.sampler)
-    _among("lam_prior", model.lam_prior, ("auto", "lognormal", "gamma", "words", None))
-    _among("point_estimate", model.point_estimate, (None, *ESTIMATES))
+    check_choice("lam_prior", model.lam_prior, ("auto", "lognormal", "gamma", "words", None))
+    check_choice("point_estimate", model.point_estimate, (None, *ESTIMATES))
     for name, least in _LEAST.items():
         check_whole(name, getattr(model, name), least)
     for name, least in (("max_components", 1), ("patience", 2), ("n_chains", 1)):
@@ -233,11 +233,6 @@ def default_lam(counts: sp.csr_array) -> Array:
     # Whole numbers: a constant column gives exactly 0.
     variance = (n_documents * squares - sums * sums) / (n_documents * (n_documents - 1.0))
     return np.where(variance > 0, 1.0 / np.sqrt(np.where(variance > 0, variance, 1.0)), CONSTANT_LAM)
-
-
-def _among(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in allowed):
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")
 
 
 def _fraction(name: str, value: Any, more: str = "") -> None:
