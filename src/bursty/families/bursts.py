@@ -12,7 +12,7 @@ that are fitted to the same counts. Few pairs make C skewed: p is that of a gamm
 
 **What does it mean?** In a document of n tokens word w is beta-binomial (n, alpha_w, s - alpha_w); without bursts it
 would be binomial (n, alpha_w / s). `repeat_probabilities` compares the two for a word that occurs: is it used again?
-`families.burstiest` finds the words of which that can be said most surely.
+`families.burstiest` finds the words for which the difference is most certain.
 """
 
 from __future__ import annotations
@@ -139,13 +139,13 @@ class Burstiness:
     length : ndarray
         Mean number of tokens of the component per document.
     again, again_by_chance : ndarray
-        Probability that a word which a document of this length has used once is used again, and what it would be
-        without bursts.
+        Probability that a word that occurs in a document of this length occurs there again, and the same without
+        bursts.
     words : ndarray of shape (n_components, 5)
-        Indices of the burstiest words, first the one that is used again most often beyond chance; -1 where there are
-        fewer. At least five documents and a twentieth of all have the word.
+        Indices of the burstiest words, starting with the one whose repeats exceed chance most; -1 if there are fewer.
+        Only words that occur in at least five documents, and in at least 5% of them, are considered.
     words_again, words_by_chance : ndarray of shape (n_components, 5)
-        Share of the documents with the word that use it again, and what it would be without bursts.
+        Share of the documents with the word that use it again, and the same without bursts.
 
     See Also
     --------
@@ -304,7 +304,7 @@ def read_bursts(
 
 @dataclass(frozen=True)
 class Repeats:
-    """Probability that a word which a document has used once is used again.
+    """Probability that a word that occurs in a document occurs there again.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How sure a DCM is of its parameters, whether it is needed, and whether groups of documents differ.
+"""Standard errors of the parameters of a DCM, a test against the multinomial, and comparisons of groups of documents.
 
 Whether a model fits is in `bursty.families.predictive`, whose names can be imported from here as well.
 
@@ -58,7 +58,7 @@ class ParameterErrors:
     proportion_error : ndarray of shape (n_words,)
         Standard errors of the proportions ``alpha / s``.
     s, s_error, s_low, s_high : float
-        An error of infinity: the likelihood does not bound s from above, as where no word is repeated.
+        The error is infinite if the likelihood does not bound s from above, for example if no word is repeated.
 
     See Also
     --------
@@ -88,7 +88,7 @@ class ParameterErrors:
 def parameter_errors(model: DCM, X: Any, sample_weight: Any = None) -> ParameterErrors:
     r"""Standard errors and 95% intervals of alpha and s, from the curvature of the log-likelihood.
 
-    They are those of maximum likelihood with many documents. With more words than documents s is biased too, which no
+    They hold for maximum likelihood with many documents. With more words than documents, s is also biased, which no
     standard error shows: see `bursty.families.bursts.burstiness` for an interval that accounts for it.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Metrics: of clusterings, of classifiers, of models, and of the data itself.
+"""Metrics of clusterings, classifiers, models and the data itself.
 
 One file per kind of measure: `clustering`, `classification`, `likelihood`, `completion`, `bursts`, `topics` and
 `partitions`. Imports only `bursty.validation` from the package, so that every other layer may use it.

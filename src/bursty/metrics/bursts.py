@@ -38,7 +38,7 @@ def burstiness(counts: Any, *, axis: Literal["word"] | None = None) -> float | A
     See Also
     --------
     bursty.families.bursts.burstiness : With a model, an interval and a test.
-    count_probabilities : How often words occur how many times.
+    count_probabilities : The distribution of counts.
 
     Notes
     -----

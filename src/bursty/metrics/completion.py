@@ -21,7 +21,7 @@ def document_completion(
         Documents that the model was not fitted to. Where ``held`` is given, their observed counts.
     held : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words), optional
         Held-out counts of the same documents. By default half of the tokens of each row of X are held out, drawn at
-        random without replacement (of an odd number the smaller half), and the others are observed.
+        random without replacement (the smaller half of an odd number), and the others are observed.
     random_state : int, Generator or RandomState, optional
         For the split and for the Gibbs chains; by default that of the fit.
     return_error : bool, default False

@@ -89,17 +89,17 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         self.feature_count_ = np.ascontiguousarray(documents.sum(_sum_tokens, documents.split(assigned)).T)
 
     def top_words(self, n: int = 10, by: str = "contrast") -> list[list[str]]:
-        """The words that say most about each cluster.
+        """The most characteristic words of each cluster.
 
         Parameters
         ----------
         n : int, default 10
             Number of words per cluster.
         by : {"contrast", "representative", "discriminative", "parameter", "lift"}, default "contrast"
-            "parameter": the words most likely in the cluster. "contrast": the same less what the clusters have in
+            "parameter": the most probable words of the cluster. "contrast": the same minus what the clusters have in
             common, ``sqrt(p) - f * mean sqrt(p)``, so that function words do not lead. "representative": the words
             that names are made of (`bursty.models.naming`), fewer than n if fewer are more frequent here than
-            elsewhere. "lift": the words most over-represented in it. "discriminative": ``p log(p / q)`` with q the
+            elsewhere. "lift": the most over-represented words. "discriminative": ``p log(p / q)`` with q the
             mixture of all clusters.
 
         See Also
@@ -156,15 +156,15 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         return summary_frame(self._names_for(X), self.sizes_, self._shares(), words, more, examples)
 
     def _summary_columns(self) -> dict[str, Any]:
-        """What `summary` has of each cluster besides size, share and words."""
+        """Columns of `summary` besides size, share and words."""
         return {"confidence": self.confidence_}
 
     def core_documents(self, X: Any, n: int = 5) -> list[Array]:
         """Rows of the documents that are most typical of each cluster, most typical first.
 
         Ranked by the cosine of a document's counts with the scores of the words that represent its cluster
-        (``word_scores("representative")``). How much better its cluster explains a document than the others would rank
-        the odd ones first: a few texts in another language, wherever they are put, fit no other cluster at all.
+        (``word_scores("representative")``). Ranking by how much better its own cluster explains a document than the
+        others do would put outliers first: a few texts in another language, say, which fit no other cluster at all.
         """
         documents = self._place(X)
         labels = self.label_documents(documents)[0]
@@ -210,7 +210,7 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         return self.core_documents(X, n)
 
     def _merge_readings(self, merge: Merge) -> None:
-        """What is known of the documents of the fit without scoring them again."""
+        """Results for the documents of the fit, as far as they are known without scoring them again."""
         members = self.sizes_ * np.nan_to_num(self.confidence_)
         self.labels_, self.sizes_ = merge.into[self.labels_], merge.sum(self.sizes_)
         sums = merge.sum(members)

@@ -119,7 +119,7 @@ class GroupReading:
         ----------
         groups : list of int, list of lists of int, or mapping of str to list of int
             Numbers of the groups to merge, counted from 0: one list, several, or lists with a name each. Groups that
-            are not mentioned stay as they are. ``hierarchy().groups(n)`` has the lists that leave n groups.
+            are not mentioned remain unchanged. ``hierarchy().groups(n)`` returns lists that leave n groups.
         X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words), optional
             The documents of the fit, to label and score again. Without them, ``labels_``, ``sizes_`` and
             ``confidence_`` follow from those of the merged clusters, and the runners-up are no longer known.
@@ -160,7 +160,7 @@ class GroupReading:
         return make_hierarchy(self._group_words()[0], self._shares(), self.names_, self._vocabulary())
 
     def _repr_html_inner(self) -> str:
-        """For notebooks: scikit-learn's diagram, and what was found."""
+        """For notebooks: scikit-learn's diagram and the results."""
         shown: str = super()._repr_html_inner()  # type: ignore[misc]  # of the estimator it is mixed into
         return shown + self._summary_html()
 

@@ -1,4 +1,4 @@
-"""What a fitted topic model says about documents: their topics, their words' topics, how likely they are."""
+"""Inference for documents with a fitted topic model: their topics, the topics of their words, their likelihood."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from bursty.validation import check_counts
 
 @dataclass(frozen=True)
 class WordTopics:
-    """The topics that the words of documents came from.
+    """Topics of the words of documents.
 
-    An entry is a word of a document; they stand document by document, and in a document by the number of the word.
+    An entry is one word of one document. Entries are sorted by document, and within a document by word.
 
     Attributes
     ----------
     indptr : ndarray of shape (n_documents + 1,)
         Where the entries of each document begin.
     words, counts : ndarray of shape (n_entries,)
-        The number of the word, and how often the document has it.
+        Index of the word, and its count in the document.
     topics : ndarray of shape (n_entries,)
         Its most probable topic.
     probabilities : csr_array of shape (n_entries, n_topics)
-        Share of each topic among the word's tokens, over the chains; rows sum to one. Topics that never came up are
-        not stored.
+        Share of each topic among the word's tokens, over the chains; rows sum to one. Topics that were never sampled
+        are not stored.
     """
 
     indptr: Array
@@ -51,7 +51,7 @@ class WordTopics:
 
 
 class TopicInference(CountEstimator):
-    """Methods of a fitted topic model that look at documents."""
+    """Methods of a fitted topic model that take documents."""
 
     alpha_: Array
     components_: Array
@@ -63,14 +63,14 @@ class TopicInference(CountEstimator):
 
     @abstractmethod
     def _sample_words(self, topic: int, lengths: Array, rng: np.random.Generator) -> sp.csr_array:
-        """Words of one topic for each document, as many as its length says."""
+        """Words of one topic for each document; ``lengths`` has their numbers."""
 
     def transform(self, X: Any) -> Array:
         """Topic mixture of each document: rows sum to one.
 
-        The posterior mean, from a few short chains of Gibbs sweeps given the fitted topics. It depends on the
-        document (and the fit) only: not on its neighbours, their order or the number of threads. A document without
-        words gets the prior, ``alpha_`` over its sum.
+        The posterior mean, from a few short chains of Gibbs sweeps given the fitted topics. It depends only on the
+        document and the fit, not on other documents, their order or the number of threads. A document without words
+        gets the prior, ``alpha_`` divided by its sum.
         """
         model, seed = self._fitted(), self._seed_for(None)
         return self._place(X).collect(heldout.mixtures, model=model, seed=seed, chains=heldout.ShortChains())
@@ -78,7 +78,7 @@ class TopicInference(CountEstimator):
     def assign(self, X: Any) -> WordTopics:
         """Topic of every word of every document.
 
-        From the same short chains as `transform`, and like it independent of neighbours, order and threads.
+        It uses the same short chains as `transform`, and is as independent of other documents, order and threads.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class TopicInference(CountEstimator):
             Observed counts; only these are used to infer the topics of a document.
         held : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words), optional
             Held-out counts of the same documents. By default half of the tokens of each row of X are held out, drawn
-            at random without replacement (of an odd number the smaller half), and the others are observed.
+            at random without replacement (the smaller half of an odd number), and the others are observed.
         random_state : int, Generator or RandomState, optional
             For the split and the chains; by default that of the fit.
 
@@ -171,12 +171,12 @@ class TopicInference(CountEstimator):
         ----------
         X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
         n_pseudo : int
-            Pseudo documents that are drawn from the model.
+            Number of pseudo-documents to draw from the model.
         random_state : int, Generator or RandomState, optional
             By default that of the fit.
         return_error : bool
-            Give the standard error of each value too. An error near 1 means that one pseudo document made the whole
-            mean: the value is then too low, and more pseudo documents raise it.
+            Also return the standard error of each value. An error near 1 means that a single pseudo-document dominates
+            the mean: the value is then too low, and more pseudo-documents are needed.
         """
         seed = self._seed_for(random_state)
         return self._empirical_likelihood(X, self._fitted(), seed, n_pseudo, return_error)
@@ -202,7 +202,7 @@ class TopicInference(CountEstimator):
         return self._perplexity(documents, self.score_samples(documents))
 
     def sample(self, lengths: Any, random_state: Any = None) -> tuple[sp.csr_array, Array]:
-        """Draw a document of each of these lengths, and the tokens that each topic gave it (documents x topics)."""
+        """Draw one document of each length; also return its number of tokens of each topic (documents x topics)."""
         check_is_fitted(self)
         sizes, rng = check_lengths(lengths), generator(random_state)
         topics = DCMFamily().sample(DCMParameters(self.alpha_[:, None]), sizes, rng).toarray()

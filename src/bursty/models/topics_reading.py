@@ -1,4 +1,4 @@
-"""Reading topics: the words that say most about each, and how prevalent they are."""
+"""Interpretation of topics: their most characteristic words, and their prevalence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bursty.typing import Array
 
 
 class TopicReading(GroupReading):
-    """Methods of a fitted topic model that tell a person what it found."""
+    """Methods for the interpretation of a fitted topic model."""
 
     alpha_: Array
     components_: Array
@@ -24,24 +24,24 @@ class TopicReading(GroupReading):
     _members: Array | None
 
     def top_words(self, n: int = 10, by: str = "contrast", weight: float = 0.6) -> list[list[str]]:
-        """The words that say most about each topic.
+        """The most characteristic words of each topic.
 
         Parameters
         ----------
         n : int
             Number of words per topic.
         by : {"contrast", "representative", "relevance", "probability", "lift"}
-            "probability": the most likely words of the topic. "contrast": the same less what the topics have in common,
-            see `word_scores`. "representative": the words that names are made of (`bursty.models.naming`), fewer than n
-            if fewer are more frequent here than elsewhere. "lift": the words most over-represented in it. "relevance":
-            between probability and lift, ``weight * log probability + (1 - weight) * log lift`` (Sievert and Shirley
-            2014).
+            "probability": the most probable words of the topic. "contrast": the same minus what the topics have in
+            common, see `word_scores`. "representative": the words that names are made of (`bursty.models.naming`),
+            fewer than n if fewer are more frequent here than elsewhere. "lift": the most over-represented words.
+            "relevance": between probability and lift, ``weight * log probability + (1 - weight) * log lift`` (Sievert
+            and Shirley 2014).
         weight : float
             For "relevance".
 
         See Also
         --------
-        ranking : Says in words what a ranking is for this model.
+        ranking : Describes a ranking of this model in one sentence.
         set_words : Names words that are only numbers, as in a Pipeline: ``pipeline[-1].set_words(pipeline[:-1])``.
         """
         scores = self.word_scores(by, weight)
