@@ -1,4 +1,4 @@
-"""A figure of the urns behind each model: what is drawn, and what goes back."""
+"""A figure of the urns behind each model: what is drawn, and what goes back; of families without one, their space."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle, FancyArrowPatch, PathPatch
+from matplotlib.patches import Circle, FancyArrowPatch, PathPatch, Polygon
 from matplotlib.path import Path as Outline
 
 WORDS = {"r": "#0072B2", "s": "#E69F00", "w": "#009E73", "t": "#CC79A7"}
@@ -143,6 +144,27 @@ def classifier(ax: Axes) -> None:
         urn(ax, 4 + 2.2 * k, 0.7, balls, name)
     arrow(ax, (1.8, 1.4), (3.2, 1.4), "how probable?")
     ax.text(7.6, 1.4, "Bayes' rule; how sure to be\nis learned", fontsize=9, color=INK, va="center")
+
+
+@drawing(10, 2.8)
+def others(ax: Axes) -> None:
+    """Directions close to a mean direction; proportions of three words as points of a triangle."""
+    centre = 2.0, 1.3
+    ax.add_patch(Circle(centre, 1.0, fill=False, edgecolor=FAINT))
+    for degrees in (5, 22, 30, 41, 48, 56, 66, 88):
+        x, y = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+        ax.add_patch(Circle((centre[0] + x, centre[1] + y), 0.07, facecolor=INK, edgecolor="none"))
+    end = centre[0] + 0.95 * np.cos(np.pi / 4), centre[1] + 0.95 * np.sin(np.pi / 4)
+    ax.add_patch(FancyArrowPatch(centre, end, arrowstyle="-|>", mutation_scale=12, color=INK))
+    ax.text(2.1, 1.65, r"$\mu$", fontsize=11, color=INK)
+    ax.text(3.3, 1.2, "von Mises-Fisher: a document\nis a direction", fontsize=9, color=INK, va="center")
+    corners = np.array([(5.9, 0.35), (8.1, 0.35), (7.0, 2.25)])
+    ax.add_patch(Polygon(corners, fill=False, edgecolor=FAINT))
+    for shares in ((6, 2, 2), (4, 3, 3), (5, 4, 1), (5, 2, 3), (3, 5, 2), (7, 2, 1), (4, 2, 4), (6, 3, 1)):
+        ax.add_patch(Circle(np.array(shares) / 10 @ corners, 0.07, facecolor=INK, edgecolor="none"))
+    for (x, y), word in zip(np.add(corners, [(-0.2, 0), (0.2, 0), (0, 0.2)]), "rsw", strict=True):
+        ax.add_patch(Circle((x, y), 0.12, facecolor=WORDS[word], edgecolor="none"))
+    ax.text(7.9, 1.4, "Dirichlet: a document\nis its proportions", fontsize=9, color=INK, va="center")
 
 
 def draw_all(folder: Path, names: Sequence[str] = ()) -> None:
