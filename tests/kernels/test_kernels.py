@@ -59,6 +59,17 @@ def test_sum_rows(matrix):
         np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-13)
 
 
+def test_inner_products(matrix):
+    counts, dense = matrix
+    by_column = order.transpose(counts.indptr, counts.indices, counts.data, 17)
+    for kernel in both(gather.inner_products):
+        out = np.zeros((23, 23))
+        kernel(counts.indptr, counts.indices, counts.data, *by_column, out, 0, 10)
+        assert not out[10:].any()
+        kernel(counts.indptr, counts.indices, counts.data, *by_column, out, 10, 23)
+        np.testing.assert_array_equal(out, dense @ dense.T)
+
+
 def test_sum_weighted_rows(matrix):
     counts, dense = matrix
     table = np.random.default_rng(2).normal(size=(17, 4))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,8 +11,9 @@ from scipy.optimize import approx_fprime
 from sklearn.linear_model import LogisticRegression
 
 import bursty
+from bursty.engines import Chunk
 from bursty.models.classify import BayesClassifier, refinement
-from bursty.models.classify.logistic import minimise
+from bursty.models.classify.logistic import Line, Objective, minimise
 from bursty.models.classify.refinement import (
     EXPECTED_POWERS,
     INVERSE_STRENGTH,
@@ -21,6 +24,8 @@ from bursty.models.classify.refinement import (
     word_weights,
 )
 from simulated import classes
+
+FORMS = ("words", "documents", "inner products")
 
 
 @pytest.fixture(scope="module")
@@ -35,32 +40,71 @@ def fitted(documents):
     return BayesClassifier().fit(X[:60], y[:60])
 
 
-@pytest.mark.parametrize("by_documents", [False, True])
-def test_linear_model_is_scikit_learns(documents, by_documents):
+def problem_in(form, rows, y, weights):
+    """The same problem in words, in documents, or in documents with their inner products."""
+    problem = Objective(Chunk(rows), y, weights.astype(float), 3, INVERSE_STRENGTH, form != "words")
+    return replace(problem, gram=problem.chunk.inner_products()) if form == "inner products" else problem
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_linear_model_is_scikit_learns(documents, form):
     X, y = documents
     rows, weights = features(X, np.linspace(0.1, 2.0, X.shape[1])), np.arange(len(y)) % 3
-    problem = linear_problem(rows, y, weights.astype(float), 3, by_documents)
-    solution = problem.solution(minimise(problem, problem.zero(), 0.0, 2000))
+    problem = problem_in(form, rows, y, weights)
+    found = minimise(problem, problem.zero(), 0.0, 2000)
+    solution = problem.solution(found)
     theirs = LogisticRegression(C=INVERSE_STRENGTH, tol=1e-10, max_iter=5000).fit(rows, y, sample_weight=weights)
     logits = rows @ solution[1:] + solution[0]
     proba = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(proba, theirs.predict_proba(rows), atol=1e-5)
+    np.testing.assert_allclose(problem.scores(found), logits, atol=1e-9)  # also of those with weight 0
 
 
-def test_steps_in_words_and_in_documents_are_the_same(documents):
+@pytest.mark.parametrize("form", FORMS)
+def test_without_some_documents(documents, form):
+    """Leaving out some documents is fitting to the others."""
+    X, y = documents
+    rows, mine = features(X, np.linspace(0.1, 2.0, X.shape[1])), np.arange(len(y)) % 4 == 0
+    problem = problem_in(form, rows, y, np.ones(len(y)))
+    others = problem.without(mine)
+    left = minimise(others, others.zero(), 0.0, 2000)
+    if form != "words":
+        assert not left[0, 1:][mine].any()
+    alone = problem_in(form, rows[~mine], y[~mine], np.ones((~mine).sum()))
+    solution = alone.solution(minimise(alone, alone.zero(), 0.0, 2000))
+    scores, expected = others.scores(left)[mine], rows[mine] @ solution[1:] + solution[0]
+    proba, expected = (np.exp(s) / np.exp(s).sum(axis=1, keepdims=True) for s in (scores, expected))
+    np.testing.assert_allclose(proba, expected, atol=1e-5)
+
+
+def test_steps_are_the_same_in_every_form(documents):
     X, y = documents
     rows = features(X, np.linspace(0.1, 2.0, X.shape[1]))
     for n_steps in (1, 2, 5, 12):
-        problems = [linear_problem(rows, y, np.ones(len(y)), 3, by_documents) for by_documents in (False, True)]
-        words, documents_ = (p.solution(minimise(p, p.zero(), 0.0, n_steps)) for p in problems)
-        np.testing.assert_allclose(words, documents_, atol=1e-6)
+        problems = [problem_in(form, rows, y, np.ones(len(y))) for form in FORMS]
+        words, *others = (p.solution(minimise(p, p.zero(), 0.0, n_steps)) for p in problems)
+        for other in others:
+            np.testing.assert_allclose(words, other, atol=1e-6)
 
 
-@pytest.mark.parametrize("by_documents", [False, True])
-def test_every_step_lowers_the_loss(documents, by_documents):
+@pytest.mark.parametrize(
+    ("shape", "by_documents", "inner_products"),
+    [((30, 40), False, False), ((30, 70), True, True), ((200, 500), True, False)],
+)
+def test_form_follows_the_sizes(shape, by_documents, inner_products):
+    X = sp.csr_array(np.eye(*shape) + (np.arange(shape[1]) % 11 == 0))
+    problem = linear_problem(X, np.arange(shape[0]) % 3, np.ones(shape[0]), 3)
+    assert problem.by_documents is by_documents
+    assert (problem.gram is not None) is inner_products
+    if inner_products:
+        np.testing.assert_allclose(problem.gram, X.toarray() @ X.toarray().T)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_step_lowers_the_loss(documents, form):
     X, y = documents
     rows = features(X, np.linspace(0.1, 2.0, X.shape[1]))
-    problem = linear_problem(rows, y, np.ones(len(y)), 3, by_documents)
+    problem = problem_in(form, rows, y, np.ones(len(y)))
     values = []
     for n_steps in range(6):
         solution = problem.solution(minimise(problem, problem.zero(), 0.0, n_steps))
@@ -71,24 +115,24 @@ def test_every_step_lowers_the_loss(documents, by_documents):
     assert np.all(np.diff(values) < 0)
 
 
-@pytest.mark.parametrize("by_documents", [False, True])
-def test_gradient_of_the_loss(documents, by_documents):
+@pytest.mark.parametrize("form", FORMS)
+def test_gradient_of_the_loss(documents, form):
     X, y = documents
     rows, weights = features(X[:8, :5], np.ones(5)), np.linspace(0.5, 2.0, 8)
-    problem = linear_problem(rows, y[:8], weights, 3, by_documents)
-    shape = problem.zero().shape
+    problem = problem_in(form, rows, y[:8], weights)
+    shape = problem.zero().shape[1:]
     x = np.random.default_rng(0).normal(size=shape)
 
     def loss(flat):
-        solution = problem.solution(flat.reshape(shape))
+        solution = problem.solution(problem.vector(flat.reshape(shape)))
         logits = rows @ solution[1:] + solution[0]
         losses = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(8), y[:8]]
         return weights @ losses / weights.sum() + (solution[1:] ** 2).sum() / (2 * INVERSE_STRENGTH * weights.sum())
 
     at = problem.vector(x)
-    slope = problem.slope(at, problem.loss(problem.scores(at))[1])
+    slope = problem.slope(at, Line(problem, problem.scores(at)).errors)
     # In documents, the derivative by A is that by B = X'A times X: what inner products are taken with.
-    np.testing.assert_allclose(slope.dual.ravel(), approx_fprime(x.ravel(), loss, 1e-7), atol=1e-6)
+    np.testing.assert_allclose(slope[-1].ravel(), approx_fprime(x.ravel(), loss, 1e-7), atol=1e-6)
 
 
 def test_features_and_word_weights_by_hand():

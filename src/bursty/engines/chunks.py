@@ -305,6 +305,14 @@ class Chunk:
         cost = np.arange(self.n_documents + 1) * np.int64(out.shape[1])
         threads.run(gather.add_rows, cost, by_length, self._by_length[1], constants, out)
 
+    def inner_products(self) -> Array:
+        """Of the documents with each other: n_documents x n_documents."""
+        out = np.zeros((self.n_documents, self.n_documents))
+        cost = self.indptr * np.int64(max(1, self.n_cells // max(1, self.n_words)))
+        by_document = self.indptr, self.indices, self.values
+        threads.run(gather.inner_products, cost, *by_document, *self._by_word, out)
+        return out
+
     @property
     def level_words(self) -> Array:
         """The word of each level."""

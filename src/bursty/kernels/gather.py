@@ -150,6 +150,20 @@ def sum_weighted_rows(indptr, indices, values, table, out, start, stop):
 
 
 @kernel
+def inner_products(indptr, indices, values, starts, rows, others, out, start, stop):
+    """Inner products of rows: ``starts``, ``rows`` and ``others`` are the same matrix by column.
+
+    Equivalent to ``out[start:stop] += matrix[start:stop] @ matrix.T``.
+    """
+    for row in range(start, stop):
+        total = out[row]
+        for cell in range(indptr[row], indptr[row + 1]):
+            column, value = indices[cell], values[cell]
+            for place in range(starts[column], starts[column + 1]):
+                total[rows[place]] += value * others[place]
+
+
+@kernel
 def tally_by_row(indptr, indices, labels, weights, out):
     """Add the weight of each document to (word, label) for its words; label -1 adds nothing.
 

@@ -23,9 +23,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import expit, log_expit
 
 from bursty.engines import Chunk
+from bursty.kernels import logits
 from bursty.storage.schema import Mismatch, number, storable
 from bursty.typing import Array
 
@@ -121,27 +121,13 @@ class _Problem:
     multilabel: bool
 
     def __call__(self, x: Array) -> tuple[float, Array, Array]:
-        """Value, gradient, and a non-negative definite approximation of the Hessian.
-
-        The loss of a document, with h = score / T, has slope -sum (p - y) h in log T and sum (p - y) v in d, v being
-        the direction; its curvature is that of the log-partition function, and what comes from h'' = h if positive.
-        """
-        heated = self.scores * np.exp(np.clip(-self.features @ x[:3], -50, 50))[:, None]
-        value, proba = _log_loss(heated + (self.offset + x[3] * self.direction), self.truth, self.multilabel)
-        error, share, pull = proba - self.truth, self.weights / self.weights.sum(), _PRIOR / self.weights.sum()
-        spread = proba * (1.0 - proba) if self.multilabel else proba
-        across = spread * heated
-        slope, second, cross = (error * heated).sum(axis=1), (across * heated).sum(axis=1), across @ self.direction
-        tilt = spread @ self.direction**2
-        if not self.multilabel:
-            mean, mean_tilt = across.sum(axis=1), proba @ self.direction
-            second, cross, tilt = second - mean**2, cross - mean * mean_tilt, tilt - mean_tilt**2
-        hessian = np.empty((4, 4))
-        hessian[:3, :3] = self.features.T @ ((share * (second + np.maximum(slope, 0.0)))[:, None] * self.features)
-        hessian[3, :3] = hessian[:3, 3] = -(share * cross) @ self.features
-        hessian[3, 3] = share @ tilt
-        gradient = np.append(-(share * slope) @ self.features, share @ (error @ self.direction))
-        return float(share @ value + 0.5 * pull * x @ x), gradient + pull * x, hessian + pull * np.eye(4)
+        """Value, gradient, and a non-negative definite approximation of the Hessian."""
+        total, slope, hessian = self.weights.sum(), np.zeros(4), np.zeros((4, 4))
+        inputs = self.scores, self.truth, self.features, self.offset, self.direction, self.weights / total
+        value = logits.tempered_loss(*inputs, x, self.multilabel, slope, hessian)
+        pull = _PRIOR / total
+        hessian += np.tril(hessian, -1).T + pull * np.eye(4)
+        return value + 0.5 * pull * float(x @ x), slope + pull * x, hessian
 
 
 def _newton(problem: _Problem, x: Array) -> tuple[Array, float]:
@@ -163,14 +149,3 @@ def _newton(problem: _Problem, x: Array) -> tuple[Array, float]:
         x = x + step
         value, slope, curvature = new
     return x, value
-
-
-def _log_loss(logits: Array, truth: Array, multilabel: bool) -> tuple[Array, Array]:
-    """Log loss of each document, and the probabilities of the classes."""
-    if multilabel:
-        return -(log_expit(logits) + (truth - 1.0) * logits).sum(axis=1), expit(logits)
-    logits -= logits.max(axis=1, keepdims=True)
-    proba = np.exp(logits)
-    total = proba.sum(axis=1, keepdims=True)
-    proba /= total
-    return np.log(total[:, 0]) - (truth * logits).sum(axis=1), proba

@@ -6,53 +6,36 @@ Where words are more than documents, most of the time of a general L-BFGS goes i
 as large as B. All of them are combinations of the documents, ``B = X' A``, so that A (documents x classes) is enough,
 with the scores ``Z = X B = X X' A`` beside it: the inner product of two such vectors is ``sum(A * Z')``, and the steps
 are the same. In both forms scores are linear along a direction, so that a step of the right length is found without a
-pass over the words.
+pass over the words. With few documents, the inner products ``X X'`` are computed once.
+
+A document of weight 0 is left out: its row of A stays 0, and its row of Z is the score by a model that has not seen it.
 
 | symbol | name | shape |
 |---|---|---|
 | X | ``chunk`` | D x W |
-| b, then A or B | ``coordinates`` of a vector | 1 + D or 1 + W, x K |
-| b, then Z or B | ``dual``: what its inner products are taken with | 1 + D or 1 + W, x K |
+| X X' | ``gram`` | D x D |
+| b, then A or B | ``vector[0]`` | 1 + D or 1 + W, x K |
+| b, then Z or B | ``vector[-1]``: what inner products are taken with | 1 + D or 1 + W, x K |
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from bursty.engines import Chunk
+from bursty.kernels import lbfgs, logits
 from bursty.typing import Array
 
 #: Number of steps that are remembered.
 MEMORY = 10
 #: A step is long enough if the derivative along it has fallen to this share; maximum number of trials.
 FLAT, MAX_TRIALS = 0.5, 20
-
-
-class Vector(NamedTuple):
-    """A vector and what its inner products are taken with; the same array where these are plain."""
-
-    coordinates: Array
-    dual: Array
-
-    def __matmul__(self, other: Vector) -> float:
-        return float(np.vdot(self.coordinates, other.dual))
-
-    def plus(self, factor: float, other: Vector) -> Vector:
-        """This vector plus a multiple of another."""
-        coordinates = self.coordinates + factor * other.coordinates
-        if self.dual is self.coordinates:
-            return Vector(coordinates, coordinates)
-        return Vector(coordinates, self.dual + factor * other.dual)
-
-    def times(self, factor: float) -> Vector:
-        """A multiple of this vector."""
-        coordinates = factor * self.coordinates
-        return Vector(coordinates, coordinates if self.dual is self.coordinates else factor * self.dual)
+#: Inner products are computed once if they are at most this many times the words of the documents.
+DENSE = 4
 
 
 @dataclass(frozen=True)
@@ -68,6 +51,18 @@ class Objective:
     n_classes: int
     inverse_strength: float
     by_documents: bool
+    gram: Array | None = None
+
+    @classmethod
+    def of(cls, chunk: Chunk, codes: Array, weights: Array, n_classes: int, inverse_strength: float) -> Objective:
+        """In words or in documents, whichever takes less time."""
+        by_documents = 2 * chunk.n_documents < chunk.n_words  # two arrays each
+        gram = chunk.inner_products() if by_documents and chunk.n_documents**2 <= DENSE * chunk.n_cells else None
+        return cls(chunk, codes, weights, n_classes, inverse_strength, by_documents, gram)
+
+    def without(self, documents: Array) -> Objective:
+        """The same without some of the documents (a mask)."""
+        return replace(self, weights=np.where(documents, 0.0, self.weights))
 
     @property
     def pull(self) -> float:
@@ -75,48 +70,38 @@ class Objective:
         return 1.0 / (self.inverse_strength * float(self.weights.sum()))
 
     def zero(self) -> Array:
-        """Coordinates of the vector that says nothing."""
+        """The vector that says nothing."""
         n_rows = self.chunk.n_documents if self.by_documents else self.chunk.n_words
-        return np.zeros((n_rows + 1, self.n_classes))
+        return np.zeros((2 if self.by_documents else 1, n_rows + 1, self.n_classes))
 
-    def vector(self, coordinates: Array) -> Vector:
+    def vector(self, coordinates: Array) -> Array:
         """With what its inner products are taken with."""
         if not self.by_documents:
-            return Vector(coordinates, coordinates)
-        scores = self.chunk.tokens(self.chunk.sum_tokens(coordinates[1:]))
-        return Vector(coordinates, np.concatenate([coordinates[:1], scores]))
+            return coordinates[None]
+        return np.stack([coordinates, np.concatenate([coordinates[:1], self._products(coordinates[1:])])])
 
-    def scores(self, vector: Vector) -> Array:
+    def _products(self, rows: Array) -> Array:
+        return self.chunk.tokens(self.chunk.sum_tokens(rows)) if self.gram is None else self.gram @ rows
+
+    def scores(self, vector: Array) -> Array:
         """Logits of the documents, or what a direction adds to them."""
-        rest = vector.dual[1:] if self.by_documents else self.chunk.tokens(vector.coordinates[1:])
-        return rest + vector.coordinates[0]
+        rest = vector[1, 1:] if self.by_documents else self.chunk.tokens(vector[0, 1:])
+        return rest + vector[0, 0]
 
-    def product(self, one: Vector, other: Vector) -> float:
-        """Of the coefficients without the intercepts: what the penalty is made of."""
-        return float(np.vdot(one.coordinates[1:], other.dual[1:]))
-
-    def loss(self, scores: Array) -> tuple[float, Array]:
-        """Log loss per document, and its slope in the scores."""
-        values, errors = log_loss(scores.copy(), self.codes)
-        shares = self.weights / self.weights.sum()
-        errors *= shares[:, None]
-        return float(shares @ values), errors
-
-    def slope(self, x: Vector, errors: Array) -> Vector:
+    def slope(self, x: Array, errors: Array) -> Array:
         """Gradient at x, from the slope in its scores."""
         rest = errors if self.by_documents else self.chunk.sum_tokens(errors)
-        rows = [errors.sum(axis=0)[None], rest + self.pull * x.coordinates[1:]]
-        return self.vector(np.concatenate(rows))
+        return self.vector(np.concatenate([errors.sum(axis=0)[None], rest + self.pull * x[0, 1:]]))
 
-    def solution(self, coordinates: Array) -> Array:
+    def solution(self, vector: Array) -> Array:
         """Intercepts, then the coefficients of each word, in rows."""
         if not self.by_documents:
-            return coordinates
-        return np.concatenate([coordinates[:1], self.chunk.sum_tokens(coordinates[1:])])
+            return vector[0]
+        return np.concatenate([vector[0, :1], self.chunk.sum_tokens(vector[0, 1:])])
 
 
 def minimise(objective: Objective, start: Array, tol: float, max_iter: int) -> Array:
-    """Coordinates of the best solution; the search ends when a step gains at most ``tol`` per document.
+    """The best vector; the search ends when a step gains at most ``tol`` per document.
 
     The sums are computed in threads and do not depend on their number, unlike those of a multi-threaded BLAS.
     """
@@ -130,79 +115,101 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _minimise(objective: Objective, start: Array, tol: float, max_iter: int) -> Array:
-    x = objective.vector(start)
-    scores = objective.scores(x)
-    slope = objective.slope(x, objective.loss(scores)[1])
-    memory: list[tuple[Vector, Vector, float]] = []
+def _minimise(objective: Objective, x: Array, tol: float, max_iter: int) -> Array:
+    line = Line(objective, objective.scores(x))
+    slope, memory = objective.slope(x, line.errors), Memory(x.shape)
     for _ in range(max_iter):
-        direction = _direction(slope, memory)
-        ahead = objective.scores(direction)
-        guess = 1.0 if memory else 1.0 / max(np.sqrt(slope @ slope), 1e-300)
-        length, gain, errors = _line_search(objective, (x, direction), scores, ahead, guess)
+        direction = memory.downhill(slope)
+        guess = 1.0 if memory.n_steps else 1.0 / max(np.sqrt(product(slope, slope)), 1e-300)
+        length, gain = line.search(x, direction, guess)
         if gain <= 0.0:
             break
-        x, scores, last = x.plus(length, direction), scores + length * ahead, slope
+        x, last = x + length * direction, slope
         if gain <= tol:
             break
-        slope = objective.slope(x, errors)
-        step, change = direction.times(length), slope.plus(-1.0, last)
-        if (curvature := step @ change) > 0:
-            memory = [*memory[1 - MEMORY :], (step, change, curvature)]
-    return x.coordinates
+        slope = objective.slope(x, line.errors)
+        memory.add(length * direction, slope - last)
+    return x
 
 
-def _direction(slope: Vector, memory: list[tuple[Vector, Vector, float]]) -> Vector:
-    """Downhill, by the two loops over the last steps (Nocedal 1980)."""
-    found, factors = slope.times(-1.0), []
-    for step, change, curvature in reversed(memory):
-        factors.append((step @ found) / curvature)
-        found = found.plus(-factors[-1], change)
-    if memory:
-        _, change, curvature = memory[-1]
-        found = found.times(curvature / max(change @ change, 1e-300))
-    for (step, change, curvature), factor in zip(memory, reversed(factors), strict=True):
-        found = found.plus(factor - (change @ found) / curvature, step)
-    return found
+class Memory:
+    """The last steps, and how the slope changed along each."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.steps, self.changes = np.empty((2, MEMORY, shape[0], shape[1] * shape[2]))
+        self.curvatures = np.empty(MEMORY)
+        self.n_steps, self.newest = 0, -1
+
+    def add(self, step: Array, change: Array) -> None:
+        """Remember a step, unless the slope did not grow along it."""
+        curvature = product(step, change)
+        if curvature > 0:
+            self.newest, self.n_steps = (self.newest + 1) % MEMORY, min(self.n_steps + 1, MEMORY)
+            for memory, vector in ((self.steps, step), (self.changes, change)):
+                memory[self.newest] = vector.reshape(memory.shape[1:])
+            self.curvatures[self.newest] = curvature
+
+    def downhill(self, slope: Array) -> Array:
+        """The direction in which to search."""
+        out = np.empty_like(slope)
+        flat = self.steps.shape[1:]
+        lbfgs.downhill(
+            slope.reshape(flat), self.steps, self.changes, self.curvatures, self.newest, self.n_steps, out.reshape(flat)
+        )
+        return out
 
 
-def _line_search(
-    objective: Objective, line: tuple[Vector, Vector], scores: Array, ahead: Array, guess: float
-) -> tuple[float, float, Array]:
-    """Length of the step along a line, what it gains, and the slope in the scores there.
+def product(one: Array, other: Array) -> float:
+    """Inner product of two vectors."""
+    return float(np.vdot(one[0], other[-1]))
 
-    The loss is convex: where its derivative along the line is small, or changes sign, is found by secants.
-    """
-    tilt, bend = (objective.pull * objective.product(vector, line[1]) for vector in line)
 
-    def at(length: float) -> tuple[float, float, Array]:
-        loss, errors = objective.loss(scores + length * ahead)
-        value = loss + length * (tilt + 0.5 * length * bend)
-        return value, float(np.vdot(errors, ahead)) + tilt + length * bend, errors
+class Line:
+    """Scores at a point, with their log loss and its slope, and the way to the next point."""
 
-    start, first, errors = at(0.0)
-    low, high, length = (0.0, first), None, guess
-    best = 0.0, 0.0, errors
-    if first >= 0.0:
+    def __init__(self, objective: Objective, scores: Array) -> None:
+        self.objective, self.scores = objective, scores
+        self.shares = objective.weights / objective.weights.sum()
+        self.loss, _, self.errors = self._at(scores, 0.0)
+
+    def _at(self, ahead: Array, length: float) -> tuple[float, float, Array]:
+        errors = np.empty_like(self.scores)
+        inputs = self.scores, ahead, length, self.objective.codes, self.shares
+        return *logits.log_losses(*inputs, errors), errors
+
+    def search(self, x: Array, direction: Array, guess: float) -> tuple[float, float]:
+        """Length of the step in a direction, and what it gains.
+
+        The loss is convex: where its derivative along the line is small, or changes sign, is found by secants.
+        """
+        ahead = self.objective.scores(direction)
+        # The penalty is that of the coefficients without the intercepts.
+        tilt, bend = (self.objective.pull * product(rows[:, 1:], direction[:, 1:]) for rows in (x, direction))
+        first = float(np.vdot(self.errors, ahead)) + tilt
+        if first >= 0.0:
+            return 0.0, 0.0
+        low, high, length = (0.0, first), None, guess
+        start, scores, best = self.loss, self.scores, (0.0, 0.0)
+        for _ in range(MAX_TRIALS):
+            loss, here, errors = self._at(ahead, length)
+            gain, here = start - loss - length * (tilt + 0.5 * length * bend), here + tilt + length * bend
+            if gain > best[1]:
+                best, self.loss, self.errors = (length, gain), loss, errors
+                if abs(here) <= -FLAT * first:
+                    break
+            if here < 0.0:
+                last, low = low, (length, here)
+            else:
+                last, high = low, (length, here)
+            rise = here - last[1]
+            goal = length - here * (length - last[0]) / rise if rise != 0.0 else 4.0 * length
+            if high is None:
+                length = min(max(goal, 1.5 * length), 10.0 * length)
+            else:
+                width = high[0] - low[0]
+                length = min(max(goal, low[0] + 0.1 * width), high[0] - 0.1 * width)
+        self.scores = scores + best[0] * ahead
         return best
-    for _ in range(MAX_TRIALS):
-        value, here, errors = at(length)
-        if start - value > best[1]:
-            best = length, start - value, errors
-            if abs(here) <= -FLAT * first:
-                break
-        if here < 0.0:
-            last, low = low, (length, here)
-        else:
-            last, high = low, (length, here)
-        rise = here - last[1]
-        goal = length - here * (length - last[0]) / rise if rise != 0.0 else 4.0 * length
-        if high is None:
-            length = min(max(goal, 1.5 * length), 10.0 * length)
-        else:
-            width = high[0] - low[0]
-            length = min(max(goal, low[0] + 0.1 * width), high[0] - 0.1 * width)
-    return best
 
 
 def log_loss(logits: Array, codes: Array, noise: float = 0.0) -> tuple[Array, Array]:

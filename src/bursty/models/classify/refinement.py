@@ -182,23 +182,20 @@ def refine(
     if lacking or not 0 < len(used) * n_classes <= MOST_COEFFICIENTS:
         return None
     rows = sp.csr_array(features(documents.counts, weights)[:, used])
-    # Vectors of the search are combinations of words or of documents; the latter need two arrays each.
-    by_documents = 2 * rows.shape[0] < rows.shape[1]
-    start = np.zeros((1 + rows.shape[0 if by_documents else 1], n_classes))
+    problem = linear_problem(rows, codes, documents.weights, n_classes)
+    start = problem.zero()
     linear: list[Array] = []
     held_out: list[Array] = []
     for keys in folds:
         if sum(len(rows_of_fold) for rows_of_fold in held_out) >= ENOUGH_HELD_OUT:
             break
         mine = np.isin(documents.keys, keys)  # in the order of the stream, like the keys
-        problem = linear_problem(rows[~mine], codes[~mine], documents.weights[~mine], n_classes, by_documents)
-        found = minimise(problem, problem.zero(), TOLERANCE, MAX_STEPS)
-        solution = problem.solution(found)
-        linear.append(Chunk(rows[mine]).tokens(solution[1:]) + solution[0])
+        others = problem.without(mine)
+        found = minimise(others, others.zero(), TOLERANCE, MAX_STEPS)
+        linear.append(others.scores(found)[mine])
         held_out.append(np.flatnonzero(mine))
-        start[np.append(True, ~mine) if by_documents else slice(None)] += found
+        start += found
     # The solutions without a fold are close to the one for all documents.
-    problem = linear_problem(rows, codes, documents.weights, n_classes, by_documents)
     best = problem.solution(minimise(problem, start / len(held_out), TOLERANCE, MAX_STEPS))
     order = np.concatenate(held_out)
     experts, truth, counted = (logits[: len(order)], np.concatenate(linear)), codes[order], documents.weights[order]
@@ -209,9 +206,9 @@ def refine(
     return Refinement(weights, coefficients, best[0].copy(), powers, stray_share)
 
 
-def linear_problem(rows: sp.csr_array, codes: Array, weights: Array, n_classes: int, by_documents: bool) -> Objective:
+def linear_problem(rows: sp.csr_array, codes: Array, weights: Array, n_classes: int) -> Objective:
     """The multinomial logistic regression to fit."""
-    return Objective(Chunk(sp.csr_array(rows)), codes, weights, n_classes, INVERSE_STRENGTH, by_documents)
+    return Objective.of(Chunk(sp.csr_array(rows)), codes, weights, n_classes, INVERSE_STRENGTH)
 
 
 def fit_powers(urns: Array, linear: Array, codes: Array, weights: Array) -> Array:
