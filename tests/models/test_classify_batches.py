@@ -57,8 +57,8 @@ def test_urns_solved_together_are_those_solved_one_by_one(classed, family, optio
         options = {}  # it has no s
     X, y = classed
     together = BayesClassifier(family, **options).fit(X, y)
-    for module in ("heldout", "smoothing"):
-        monkeypatch.setattr(f"bursty.models.classify.{module}.CELLS", 1)
+    monkeypatch.setattr("bursty.models.classify.heldout.TOGETHER", 1)
+    monkeypatch.setattr("bursty.models.classify.smoothing.CELLS", 1)
     alone = BayesClassifier(family, **options).fit(X, y)
     assert alone.smoothing_ == together.smoothing_
     np.testing.assert_allclose(alone.parameters_.table, together.parameters_.table, rtol=1e-9)

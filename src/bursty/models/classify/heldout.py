@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -28,15 +29,16 @@ from bursty.models.classify.layout import Layout
 from bursty.models.classify.scoring import Model
 from bursty.models.classify.settings import Settings
 from bursty.models.classify.smoothing import (
-    CELLS,
     Constant,
     Shrinkage,
     ShrinkageParts,
     Smoothing,
+    corpus_and_groups,
     fit_groups,
     group_totals,
+    solve,
 )
-from bursty.models.classify.sums import Classes, summarize, word_table
+from bursty.models.classify.sums import Classes, side_by_side, summarize, without, word_table
 from bursty.storage.schema import Mismatch, floats, integers, part, storable
 from bursty.typing import Array
 from bursty.validation import check_counts
@@ -47,6 +49,8 @@ SAMPLE_SIZE = 2_000
 LARGEST_FOLD = 0.2
 #: Smallest number of documents from which something is learned.
 LEAST_HELD_OUT = 5
+#: Size of the table of the corpus and all groups up to which the urns of a fold are solved in one go.
+TOGETHER = 400_000
 
 
 def _check_counts(sample: Sample, sizes: dict[str, int]) -> None:
@@ -124,6 +128,22 @@ class SearchSetup:
         """Of the model."""
         return self.settings.family
 
+    @cached_property
+    def together(self) -> Statistics | None:
+        """Statistics of the corpus and of all groups, side by side; None if they are too large."""
+        classes = Classes(self.stats, range(len(self.settings.powers)))
+        n_cells = (1 + self.layout.n_groups(len(classes))) * len(classes.columns) * classes.n_words
+        if self.family.prior is not None or n_cells > TOGETHER:
+            return None
+        return side_by_side(list(corpus_and_groups(self.layout, classes)))
+
+    def without(self, counts: sp.csr_array, targets: Targets, weights: Array) -> Statistics:
+        """`together` of all other documents."""
+        assert self.together is not None
+        members = np.concatenate([np.ones((len(targets), 1)), self.layout.members(targets.onehot())], axis=1)
+        resp = (members[:, :, None] * weights[:, None, :]).reshape(len(targets), -1)
+        return without(self.together, self.family.summarize(Chunk(counts), resp))
+
 
 class HeldOut:
     """The scores of held-out documents, for any smoothing."""
@@ -187,7 +207,9 @@ def parameters(
     column = settings.powers.index(smoothing.power)
     classes = Classes(stats, (column,))
     if isinstance(smoothing, Shrinkage):
-        (urns,) = ShrinkageParts.learn(settings.family, layout, classes, documents[column : column + 1])
+        family, sizes = settings.family, layout.group_sizes(documents[column])[None]
+        totals = None if family.prior is None else group_totals(family, layout, classes)
+        (urns,) = ShrinkageParts.learn(family, solve(family, corpus_and_groups(layout, classes)), sizes, totals=totals)
         return urns.parameters(smoothing)
     return fit_groups(settings.family, layout, classes, smoothing.epsilon)
 
@@ -199,8 +221,11 @@ class _Fold:
         self.problem = problem
         self.counts, targets = sample.counts[rows], sample.targets[rows]
         weights = discounts(self.counts, sample.weights[rows], problem.settings.powers)
-        self.held_out = summarize(problem.family, self.counts, targets, weights)
         self.documents = problem.documents - targets.weights_of(weights)
+        self._learn(targets, weights)
+
+    def _learn(self, targets: Targets, weights: Array) -> None:
+        self.held_out = summarize(self.problem.family, self.counts, targets, weights)
 
     def log_prob(self, smoothing: Smoothing) -> Array:
         """Log-probabilities of the held-out documents in each group."""
@@ -218,25 +243,32 @@ class _Fold:
 class _PulledFold(_Fold):
     """The same for `Shrinkage`: urns are learned once for each power and then mixed; statistics are not kept."""
 
-    def __init__(self, problem: SearchSetup, sample: Sample, rows: Array) -> None:
-        super().__init__(problem, sample, rows)
-        powers, layout, family = problem.settings.powers, problem.layout, problem.family
-        first = self._classes(powers[:1])
-        known = word_table(layout.everything(first))[:, 0] > 0
+    def _learn(self, targets: Targets, weights: Array) -> None:
+        problem, family, layout = self.problem, self.problem.family, self.problem.layout
+        powers, sizes = problem.settings.powers, np.stack([layout.group_sizes(row) for row in self.documents])
+        if problem.together is not None:
+            stats = problem.without(self.counts, targets, weights)
+            words = self._keep(word_table(stats)[:, 0] > 0)
+            learned = ShrinkageParts.learn(family, solve(family, iter([stats])), sizes, words)
+        else:
+            super()._learn(targets, weights)
+            first, learned = self._classes(powers[:1]), []
+            words = self._keep(word_table(layout.everything(first))[:, 0] > 0)
+            totals = None if family.prior is None else group_totals(family, layout, first)
+            for i, power in enumerate(powers):
+                tables = solve(family, corpus_and_groups(layout, self._classes([power])))
+                learned += ShrinkageParts.learn(family, tables, sizes[i : i + 1], words, totals)
+            del self.held_out
+        self.urns = dict(zip(powers, learned, strict=True))
+
+    def _keep(self, known: Array) -> Array:
+        """Keep the counts of known words, in pieces; returns the words."""
         parts = list(compact_chunks(self.counts, known))
         words = np.unique(np.concatenate([here for here, _ in parts]))
-        self.idf = problem.idf[words]
+        self.idf = self.problem.idf[words]
         self.parts = [(np.searchsorted(words, here), chunk) for here, chunk in parts]
         del self.counts
-        totals = None if family.prior is None else group_totals(family, layout, first)
-        together = len(powers) * len(known) <= CELLS
-        learned: list[ShrinkageParts] = []
-        for some in [powers] if together else [(power,) for power in powers]:
-            classes = self._classes(some)
-            documents = self.documents[list(classes.columns)]
-            learned += ShrinkageParts.learn(family, layout, classes, documents, words, totals)
-        self.urns = dict(zip(powers, learned, strict=True))
-        del self.held_out
+        return words
 
     def log_prob(self, smoothing: Smoothing) -> Array:
         """The evidence of the words; everything else is the same for urns of equal s."""

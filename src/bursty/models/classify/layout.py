@@ -71,6 +71,12 @@ class Layout:
         classes, everything = documents[:-1], documents[-1:]
         return np.concatenate([everything if self.complement else classes, everything - classes])
 
+    def members(self, onehot: Array) -> Array:
+        """Documents x groups of 0.0 and 1.0, from documents x classes."""
+        if not self.multilabel:
+            return 1.0 - onehot if self.complement else onehot
+        return np.concatenate([np.ones((len(onehot), 1)) if self.complement else onehot, 1.0 - onehot], axis=1)
+
     def total(self, documents: Array) -> float:
         """Weight of all documents."""
         return float(documents[-1] if self.multilabel else documents.sum())

@@ -91,9 +91,8 @@ class ShrinkageParts:
     def learn(
         cls,
         family: Family[Any, Any],
-        layout: Layout,
-        classes: Classes,
-        documents: Array,
+        tables: Iterator[Array],
+        sizes: Array,
         words: Array | None = None,
         totals: Array | None = None,
     ) -> list[ShrinkageParts]:
@@ -103,24 +102,23 @@ class ShrinkageParts:
 
         Parameters
         ----------
-        classes : statistics of the classes
-        documents : weight of the documents of each class, one row per discount
+        tables : weights of the urns of the corpus, then of the groups, in tables with a column per discount (`solve`)
+        sizes : weight of the documents of each group, one row per discount
         words : array, optional
             Keep only these words, without zeros.
         totals : array, optional
-            s of the groups, if it is known (`group_totals`).
+            s of the groups, if it is not that of maximum likelihood (`group_totals`).
         """
-        n_groups, n_discounts = layout.n_groups(len(classes)), len(classes.columns)
+        n_discounts, n_groups = sizes.shape
         sums, start = np.empty((n_discounts, 1 + n_groups)), 0
-        corpus = np.empty((classes.n_words if words is None else len(words), n_discounts))
-        full = [np.empty((len(corpus) if words is None else 0, n_groups)) for _ in range(n_discounts)]
         sparse: list[list[sp.csc_array]] = [[] for _ in range(n_discounts)]
-        for urns in _solve(family.with_prior(None), _corpus_and_groups(layout, classes)):
+        for urns in tables:
             found = urns.sum(axis=0)
-            urns /= np.where(found > 0, found, 1.0)
             rows = urns if words is None else urns[words]
+            rows /= np.where(found > 0, found, 1.0)
             if start == 0:
-                corpus[:], rows = rows[:, :n_discounts], rows[:, n_discounts:]
+                corpus, rows = rows[:, :n_discounts].copy(), rows[:, n_discounts:]
+                full = [np.empty((len(rows) if words is None else 0, n_groups)) for _ in range(n_discounts)]
             stop = start + len(found) // n_discounts
             sums[:, start:stop] = found.reshape(-1, n_discounts).T
             for i in range(n_discounts):
@@ -130,14 +128,13 @@ class ShrinkageParts:
                     sparse[i].append(sp.csc_array(rows[:, i::n_discounts]))
             start = stop
         sums = sums[:, 1:]
-        if family.prior is not None:
-            sums[:] = group_totals(family, layout, classes) if totals is None else totals
+        if totals is not None:
+            sums[:] = totals
         result = []
-        for i, weights in enumerate(documents):
-            sizes = layout.group_sizes(weights)
-            known = (sums[i] > 0) & (sizes > 0)
+        for i, weights in enumerate(sizes):
+            known = (sums[i] > 0) & (weights > 0)
             pulls = np.full(n_groups, 1e3)
-            pulls[known] = np.minimum(np.sqrt(geometric_mean(sizes[known]) / sizes[known]), 1e3)
+            pulls[known] = np.minimum(np.sqrt(geometric_mean(weights[known]) / weights[known]), 1e3)
             groups = full[i] if words is None else sp.hstack(sparse[i], format="csc").tocsr()
             result.append(cls(family, groups, corpus[:, i : i + 1], geometric_mean(sums[i][known]), pulls))
         return result
@@ -183,17 +180,18 @@ def fit_groups(family: Family[Any, Any], layout: Layout, classes: Classes, smoot
     return type(params)(**tables)
 
 
-def _corpus_and_groups(layout: Layout, classes: Classes) -> Iterator[Statistics]:
+def corpus_and_groups(layout: Layout, classes: Classes) -> Iterator[Statistics]:
     """Statistics of all documents, then of each group; none is kept."""
     yield layout.everything(classes)
     yield from layout.groups(classes)
 
 
-def _solve(family: Family[Any, Any], groups: Iterator[Statistics]) -> Iterator[Array]:
+def solve(family: Family[Any, Any], groups: Iterator[Statistics]) -> Iterator[Array]:
     """Parameters of the groups, a column for each column of their statistics.
 
     As many groups at a time as fit into `CELLS`: urns that are solved together cost little more than one.
     """
+    family = family.with_prior(None)
     while (first := next(groups, None)) is not None:
         rest = islice(groups, max(0, CELLS // word_table(first).size - 1))
         yield family.update(side_by_side([first, *rest])).table
