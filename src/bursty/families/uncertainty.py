@@ -108,10 +108,9 @@ def parameter_errors(model: DCM, X: Any, sample_weight: Any = None) -> Parameter
     -----
     The covariance matrix of the estimate is
 
-    .. math::
+    .. math:: \mathrm{diag}(v) + \frac{z \, v v^\top}{1 - z \sum_w v_w}
 
-       \mathrm{diag}(v) + \frac{z \, v v^\top}{1 - z \sum_w v_w}, \qquad
-       \frac{1}{v_w} = \sum_d \bigl(\psi'(\alpha_w) - \psi'(\alpha_w + x_{dw})\bigr), \quad
+    .. math:: \frac{1}{v_w} = \sum_d \bigl(\psi'(\alpha_w) - \psi'(\alpha_w + x_{dw})\bigr), \qquad
        z = \sum_d \bigl(\psi'(s) - \psi'(s + n_d)\bigr)
 
     Examples

@@ -47,8 +47,9 @@ def select_components(
     All scores are per document. With :math:`L` the maximum of the log-likelihood of D documents, and
     :math:`m = k (W + 1) - 1` parameters of k clusters of W words:
 
-    .. math:: \mathrm{AIC} = \frac{L - m}{D}, \qquad \mathrm{BIC} = \frac{L - \frac{m}{2} \log D}{D}, \qquad
-       \mathrm{Laplace} = \frac{1}{D} \left( \log p(X, \hat\theta) + \frac{m}{2} \log 2 \pi
+    .. math:: \mathrm{AIC} = \frac{L - m}{D}, \qquad \mathrm{BIC} = \frac{L - \frac{m}{2} \log D}{D}
+
+    .. math:: \mathrm{Laplace} = \frac{1}{D} \left( \log p(X, \hat\theta) + \frac{m}{2} \log 2 \pi
        - \frac{1}{2} \log |H| + \log k! \right)
 
     with :math:`\hat\theta` the mode of the posterior in :math:`\log \alpha` and the weights, H the curvature there
