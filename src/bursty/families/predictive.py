@@ -85,7 +85,7 @@ def predictive_check(
         Anything with ``sample(lengths, random_state)``.
     X : {array-like, sparse matrix, Corpus} of shape (n_documents, n_words)
     statistics : mapping of str to function of a sparse table, optional
-        What to compare. By default `STATISTICS`.
+        What to compare. By default those of ``bursty.families.uncertainty.STATISTICS``.
     n_draws : int, default 99
         Number of collections to draw.
     random_state : int, Generator or RandomState, optional
