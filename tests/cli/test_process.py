@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+import bursty
+
 BURSTY = [str(Path(sys.executable).with_name("bursty"))]
 
 
@@ -51,6 +53,31 @@ def test_a_reader_that_goes_away(bench):
     assert (done.returncode, done.stdout) == (0, "{")
     assert "Broken" not in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed(bench, closed):
+    script = f"{BURSTY[0]} cluster mails --k 2 --out closed {closed}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert bursty.load("closed").n_components == 2
+
+
+@pytest.mark.parametrize(
+    "empty", [["", "--k", "2"], ["mails", "--k", "2", "--out", ""], ["mails", "--k", "2", "--out="]]
+)
+def test_an_empty_argument_is_not_the_current_directory(bench, empty):
+    before = bench.names()
+    done = command("cluster", *empty)
+    assert (done.returncode, done.stdout, bench.names()) == (2, "", before)
+    assert done.stderr.endswith("is empty: is a variable of the shell not set?\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_pipe_instead_of_a_file(bench):
+    done = subprocess.run(["bash", "-c", f"{BURSTY[0]} cluster <(echo text) --k 2"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "is a pipe or a device, not a file" in done.stderr
 
 
 def test_a_full_disk(bench):

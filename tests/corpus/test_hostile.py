@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import gc
 import gzip
 import lzma
+import os
+import sys
 import tarfile
 import tracemalloc
 import zipfile
 
 import pytest
 
+import bursty
 from bursty.corpus import read_corpus
 from bursty.storage import limits
 
@@ -308,6 +313,80 @@ def test_links_that_lead_out_of_a_folder(tmp_path):
         corpus = read_corpus(folder)
     assert corpus.ids.tolist() == ["ham/again.txt", "ham/two.txt", "spam/one.txt"]
     assert "secret" not in corpus.vocabulary
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such pipes")
+@pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.ldac", "a.bcorpus", "a"])
+def test_pipes_and_devices_are_not_waited_for(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    (tmp_path / "zeros").symlink_to("/dev/zero")
+    for path in (tmp_path / name, tmp_path / "zeros"):
+        for read in (read_corpus, bursty.load):
+            with pytest.raises(ValueError, match=f"{path} is a pipe or a device, not a file: write its content"):
+                read(path)
+
+
+def test_an_empty_path_is_not_the_current_directory(tmp_path, monkeypatch):
+    write(tmp_path, "one.txt", "some words")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match="the path is empty"):
+        read_corpus("")
+    assert len(read_corpus(".")) == 1
+
+
+def test_a_limit_that_is_no_size_leaves_no_file_open(tmp_path, monkeypatch):
+    path = write(tmp_path, "a.csv", "text\nsome words\n")
+    monkeypatch.setenv("BURSTY_MAX_MEMORY", "much")
+    with pytest.raises(ValueError, match="not a number of bytes"):
+        read_corpus(path)
+    gc.collect()  # a file that is still open is a warning, which is an error here
+
+
+def test_folders_nested_too_deeply(tmp_path, monkeypatch):
+    (tmp_path / "one.txt").write_text("some words")
+    monkeypatch.chdir(tmp_path)
+    depth = sys.getrecursionlimit()
+    for _ in range(depth):
+        os.mkdir("d")
+        os.chdir("d")
+    try:
+        with pytest.raises(ValueError, match="nested too deeply"):
+            read_corpus(tmp_path)
+    finally:  # pytest could not remove them
+        for _ in range(depth):
+            os.chdir("..")
+            os.rmdir("d")
+
+
+def test_a_folder_that_cannot_be_read_is_not_passed_over(tmp_path, monkeypatch):
+    for name in ("spam", "ham", ".hidden"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "one.txt").write_text("some words")
+    scandir, closed = os.scandir, "ham"
+
+    def closing(path):
+        if os.path.basename(path) == closed:
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", closing)  # the superuser may read any folder
+    with pytest.raises(PermissionError, match="ham"):
+        read_corpus(tmp_path)
+    closed = ".hidden"
+    assert len(read_corpus(tmp_path)) == 2
+
+
+def test_a_table_of_many_columns_does_not_fill_the_message(tmp_path):
+    header = ",".join(["text", *(f"c{number}" for number in range(5_000))])
+    refused(write(tmp_path, "a.csv", f"{header}\na b\n"), r"1 field for 5001 columns \('text', .* and 4981 more\)")
+    refused(write(tmp_path, "a.csv", f"{header},text\na b\n"), r"two columns of the same name: .* and 4982 more$")
+
+
+def test_a_file_of_an_archive_with_a_size_below_zero(tmp_path):
+    header = bytearray(tarfile.TarInfo("d/a.txt").tobuf())
+    header[124:136] = b"\xff" * 12  # -1
+    header[148:156] = b"%06o\0 " % (sum(header[:148]) + sum(header[156:]) + 8 * 32)
+    refused(write(tmp_path, "a.tar", bytes(header) + bytes(1024)), "has a size of -1 bytes")
 
 
 def test_a_list_of_words_that_is_a_link(tmp_path):

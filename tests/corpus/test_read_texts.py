@@ -181,7 +181,7 @@ def test_tsv_with_quotes_as_data_frames_write_it(tmp_path):
 
 
 def test_a_row_of_the_wrong_length(tmp_path):
-    with pytest.raises(ValueError, match=r"table\.tsv, line 3: 3 fields for 2 columns \(id, text\)"):
+    with pytest.raises(ValueError, match=r"table\.tsv, line 3: 3 fields for 2 columns \('id', 'text'\)"):
         read_corpus(tsv(tmp_path, "id\ttext\n1\ta b\n2\tc\td\n"))
 
 

@@ -203,6 +203,8 @@ def array_with(array_name, content):
         array_with("labels", npy(np.array([0.0, 1.0, 0.0]))),
         array_with("data", npy(np.ones(4))),
         lambda name, old: b"[" * 100_000 if name == "manifest.json" else old,
+        lambda name, old: old.replace(b'"kind"', b'"kind": "model", "kind"') if name == "manifest.json" else old,
+        lambda name, old: old.replace(b'"info": {', b'"info": {"a": NaN, ') if name == "manifest.json" else old,
         lambda name, old: None if name == "manifest.json" else old,
         lambda name, old: None if name == "arrays/ids.ends.npy" else old,
         array_with("indices", npy(np.array([0, 2, 0, 7], dtype=np.int32))),

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 import traceback
@@ -25,6 +26,7 @@ _INPUT_ERRORS = (ValueError, TypeError, FileNotFoundError, PermissionError, IsAD
 
 def main() -> NoReturn:
     """Run the command line of this process, and exit."""
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # standard streams have it
     code = run(sys.argv[1:])
@@ -61,6 +63,9 @@ def _call(arguments: list[str]) -> int:
 
     if "_BURSTY_COMPLETE" in os.environ:
         app(arguments, prog_name="bursty")
+    empty = next((argument for argument in arguments if not argument or re.fullmatch("--[a-z-]+=", argument)), None)
+    if empty is not None:  # as a path it would be the current directory
+        raise ValueError(f"the argument {empty!r} is empty: is a variable of the shell not set?")
     command = typer.main.get_command(app)
     try:
         with command.make_context("bursty", arguments or ["--help"]) as context:
@@ -102,6 +107,16 @@ def _explain_usage(error: Exception) -> int:
 
 def _complain(text: str) -> None:
     print(f"bursty: {printable(' '.join(text.split()))}", file=sys.stderr, flush=True)
+
+
+def _open_closed_streams() -> None:
+    """Connect standard streams that were closed to the null device, before another file gets their numbers."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(handle)
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115 - until the process ends
 
 
 def _close_stdout() -> None:

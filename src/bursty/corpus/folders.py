@@ -167,7 +167,7 @@ def _folder_names(path: Path) -> list[str]:
     """Relative paths of the files under a folder, with forward slashes; links to folders are not followed."""
     names: list[str] = []
     outside: list[str] = []
-    for folder, _, files in os.walk(path):
+    for folder, files in _folders(path):
         place = Path(folder).relative_to(path).as_posix()
         for name in files:
             full = name if place == "." else posixpath.join(place, name)
@@ -183,6 +183,20 @@ def _folder_names(path: Path) -> list[str]:
             stacklevel=2,
         )
     return sorted(names)
+
+
+def _folders(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Each folder with the names of its files; one that cannot be read is an error, unless it is hidden."""
+
+    def stop(error: OSError) -> None:
+        if not hidden(Path(error.filename).relative_to(path).as_posix()):
+            raise error
+
+    try:
+        for folder, _, files in os.walk(path, onerror=stop):
+            yield folder, files
+    except RecursionError as error:
+        raise ValueError(f"{path} has folders that are nested too deeply") from error
 
 
 def _size(path: Path, names: Sequence[str]) -> int:

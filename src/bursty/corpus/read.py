@@ -142,6 +142,8 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
     >>> corpus = read_corpus("papers.tsv.xz", text=["title", "abstract"])  # doctest: +SKIP
     >>> corpus = read_corpus("docword.kos.txt.gz")  # doctest: +SKIP
     """
+    if not os.fspath(path):  # else it would be the current directory
+        raise FileNotFoundError("no such file or directory: the path is empty")
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"no such file or directory: {path}")

@@ -144,8 +144,9 @@ def strip_compression(name: str) -> str:
 
 def open_binary(path: Path) -> BinaryIO:
     """The decompressed bytes of a file on disk."""
+    budget = Budget(str(path), path.stat().st_size)
     raw = open(path, "rb")  # noqa: SIM115 - closed by the returned reader
-    return _decompressed(raw, str(path), Budget(str(path), path.stat().st_size), raw)
+    return _decompressed(raw, str(path), budget, raw)
 
 
 def archive_kind(path: Path) -> str | None:
@@ -221,6 +222,8 @@ def _walk_tar(path: Path) -> Iterator[tuple[str, BinaryIO]]:
                 budget.spend(PER_MEMBER)
                 # A TarFile remembers its members for random access; in a stream that list would only grow.
                 cast(Any, archive).members = []
+                if info.size < 0:
+                    raise ValueError(f"{path} is damaged: {_clean(info.name)!r} has a size of {info.size:,} bytes")
                 if not info.isreg() or info.issparse() or hidden(_clean(info.name)):
                     continue
                 member = archive.extractfile(info)

@@ -128,12 +128,12 @@ def csv_records(
             if header is None:
                 header = [column.strip() for column in row]
                 if len(set(header)) < len(header):
-                    raise ValueError(f"{source.name} has two columns of the same name: {', '.join(header)}")
+                    raise ValueError(f"{source.name} has two columns of the same name: {_listed(header)}")
                 continue
             if len(row) != len(header):
                 n_fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
                 raise ValueError(
-                    f"{source.name}, line {number}: {n_fields} for {len(header)} columns ({', '.join(header)}). "
+                    f"{source.name}, line {number}: {n_fields} for {len(header)} columns ({_listed(header)}). "
                     "Check the delimiter and the quotes (delimiter=, quoted=)"
                 )
             yield f"{source.name}, line {number}", dict(zip(header, row, strict=True))

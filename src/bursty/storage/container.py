@@ -13,6 +13,7 @@ truncated, foreign or hostile gives one `ValueError` that names it.
 from __future__ import annotations
 
 import json
+import stat
 import struct
 import tokenize
 import zipfile
@@ -72,7 +73,7 @@ def write_arrays(path: str | Path, kind: str, manifest: Mapping[str, Any], array
 def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
     """The manifest and the arrays of a file written by `write_arrays`; `ValueError` for any other file."""
     path = Path(path)
-    size = path.stat().st_size
+    size = _file_size(path)
     Budget(str(path), size).hold(size, "its content")
     with open(path, "rb") as file:
         try:
@@ -87,10 +88,11 @@ def read_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, 
 
 def is_container(path: str | Path, kind: str) -> bool:
     """Whether the manifest of the file declares this kind and a version that this bursty reads."""
+    size = _file_size(Path(path))
     with open(path, "rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
-                _check_members(archive, Path(path).stat().st_size)
+                _check_members(archive, size)
                 _read_manifest(archive, kind)
         except DAMAGE:
             return False
@@ -114,6 +116,14 @@ def unpack_strings(data: Array, ends: Array) -> list[str]:
     text = data.tobytes()
     spans = zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
     return [text[start:end].decode("utf-8", "surrogatepass") for start, end in spans]
+
+
+def _file_size(path: Path) -> int:
+    """The size of a file; of a pipe, which one would wait for, and of a device, which may have no end, it is none."""
+    found = path.stat()
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+        raise ValueError(f"{path} is a pipe or a device, not a file: write its content to a file first")
+    return found.st_size
 
 
 def _write_zip(file: IO[bytes], manifest: str, arrays: Mapping[str, Array]) -> None:
@@ -140,7 +150,7 @@ def _read_manifest(archive: zipfile.ZipFile, kind: str) -> dict[str, Any]:
     if member.file_size > MAX_MANIFEST:
         raise ValueError("its manifest is too large")
     try:
-        manifest = json.loads(archive.read(member))
+        manifest = json.loads(archive.read(member), object_pairs_hook=_once, parse_constant=_no_number)
     except RecursionError as error:
         raise ValueError("its manifest is nested too deeply") from error
     if not isinstance(manifest, dict) or manifest.get("format") != "bursty":
@@ -155,6 +165,18 @@ def _read_manifest(archive: zipfile.ZipFile, kind: str) -> dict[str, Any]:
     if len(set(names)) < len(names):
         raise ValueError("its manifest lists an array twice")
     return manifest
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The values by name; of two values of one name, readers would take one or the other."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("its manifest has two values of the same name")
+    return found
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"its manifest contains {name}, which is not JSON")
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> Array:
