@@ -153,7 +153,8 @@ def load(path: str | Path) -> Any:
     Parameters
     ----------
     path : str or Path
-        The file, or a folder that the command line wrote (``--out``), which has the file ``model.bursty``.
+        The file (as in `save`, its suffix may be left out), or a folder that the command line wrote (``--out``), which
+        has the file ``model.bursty``.
 
     Raises
     ------
@@ -193,11 +194,9 @@ def read(path: str | Path) -> Saved:
     >>> persistence.read(path).corpus
     <Corpus 2 documents x 3 words, 8 tokens, words have no names>
     """
-    path = Path(path)
+    path = locate(Path(path))
     if path.is_dir():
-        if not (path / "model.bursty").is_file():
-            raise FileNotFoundError(f"{path} is a folder without model.bursty: give the file of a saved model")
-        path = path / "model.bursty"
+        raise FileNotFoundError(f"{path} is a folder without model.bursty: give the file of a saved model")
     tree = read_tree(path, KIND, stored_classes())
     try:
         if tree.keys() not in (_KEYS, _KEYS | _LATER):
@@ -213,6 +212,15 @@ def read(path: str | Path) -> Saved:
         return Saved(model, documents, None if run is None else dict(run), pipeline)
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError, RecursionError) as error:
         raise ValueError(f"{path} is not a readable bursty model file: its parts do not match ({error})") from error
+
+
+def locate(path: Path) -> Path:
+    """The file of a saved model: in a folder of the command line, or with the suffix that `save` adds."""
+    if path.is_dir():
+        inside = path / f"model{SUFFIX}"
+        return inside if inside.is_file() else path
+    named = path if path.suffix or path.exists() else path.with_suffix(SUFFIX)
+    return named if named.exists() else path
 
 
 def _check_model(model: Any) -> None:

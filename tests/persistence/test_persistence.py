@@ -238,6 +238,16 @@ def test_loading_needs_no_training_code_and_imports_nothing_by_name(tmp_path):
     assert "antigravity" not in sys.modules
 
 
+def test_the_suffix_may_be_left_out(tmp_path):
+    assert bursty.save(fitted("dcm"), tmp_path / "rain").name == "rain.bursty"
+    assert bursty.load(tmp_path / "rain").get_params() == fitted("dcm").get_params()
+    (tmp_path / "rain").write_bytes(b"a file of this very name comes first")
+    with pytest.raises(ValueError, match="not a readable bursty model file"):
+        bursty.load(tmp_path / "rain")
+    with pytest.raises(FileNotFoundError, match="snow'"):
+        bursty.load(tmp_path / "snow")
+
+
 def test_the_folder_of_the_command_line_is_loaded(tmp_path):
     model = Mixture(2, random_state=0).fit([[3, 0], [4, 1], [0, 5], [1, 6]])
     path = bursty.save(model, tmp_path / "model.bursty")

@@ -29,12 +29,11 @@ def kind_of(model: Any) -> str:
 
 def load(path: Path, *kinds: str) -> Saved:
     """Load a saved model, which must be of one of these kinds."""
-    from bursty.persistence import read
+    from bursty.persistence import locate, read
     from bursty.storage import recover
 
     recover(path)
-    if path.is_dir() and (path / "model.bursty").is_file():
-        path = path / "model.bursty"
+    path = locate(path)
     if not path.exists():
         raise FileNotFoundError(f"no such file or directory: {path}")
     saved = read(path)
