@@ -38,6 +38,16 @@ def test_transform_is_the_posterior(model):
     assert np.array_equal(clone(model).fit_transform(CORPUS), posterior)
 
 
+@pytest.mark.parametrize("kind", [bursty.LDA, bursty.DCMLDA])
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_topics_are_a_frame_if_asked_for(kind, container):
+    topics = kind(3, tol=1.0, random_state=0).set_output(transform=container).fit(CORPUS)
+    frame = topics.transform(CORPUS)
+    assert list(frame.columns) == topics.get_feature_names_out().tolist()
+    assert np.array_equal(frame.to_numpy(), clone(topics).set_output(transform="default").fit(CORPUS).transform(CORPUS))
+    assert list(clone(topics).fit_transform(CORPUS).columns) == list(frame.columns)
+
+
 def test_sums_of_counts_are_kept(model, tmp_path):
     table = CORPUS.counts.toarray()
     expected = np.array([table[model.labels_ == k].sum(axis=0) for k in range(len(model.weights_))])

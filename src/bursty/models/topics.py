@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from bursty.engines import Documents
@@ -94,7 +93,7 @@ def documented(model: type[M]) -> type[M]:
     return model
 
 
-class TopicModel(TopicReading, ClassNamePrefixFeaturesOutMixin, TransformerMixin, TopicInference):
+class TopicModel(TopicReading, TopicInference):
     """The public methods of a topic model; see `LDA` and `DCMLDA`."""
 
     #: Whole-number parameters and the least each may be.

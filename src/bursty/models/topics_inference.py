@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bursty.estimator import CountEstimator, check_lengths, check_whole, generator
@@ -50,7 +51,7 @@ class WordTopics:
         return WordTopics(bounds, self.words[own], self.counts[own], self.topics[own], self.probabilities[own])
 
 
-class TopicInference(CountEstimator):
+class TopicInference(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEstimator):
     """Methods of a fitted topic model that take documents."""
 
     alpha_: Array
