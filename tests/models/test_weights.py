@@ -84,6 +84,28 @@ def test_bad_weights(bad, corpus):
         Mixture(3).fit(corpus, sample_weight=bad)
 
 
+@pytest.mark.parametrize("kwargs", [{}, {"refine": None}, {"smoothing": 0.1, "calibrate": None}], ids=str)
+@pytest.mark.parametrize("several", [False, True], ids=["single", "multi"])
+def test_a_document_of_weight_zero_is_absent(kwargs, several, corpus):
+    """A word that only such documents have is unknown: later documents that have it are not lost."""
+    counts = np.hstack([corpus.counts.toarray(), np.zeros((120, 1), dtype=int)])
+    y = np.column_stack([corpus.labels == 0, corpus.labels > 0]).astype(int) if several else corpus.labels
+    weights = np.ones(120)
+    weights[::4] = 0.0
+    counts[::4, -1] = 3
+    kept = weights > 0
+    weighted = BayesClassifier(**kwargs).fit(counts, y, sample_weight=weights)
+    without = BayesClassifier(**kwargs).fit(counts[kept], y[kept])
+    assert np.array_equal(weighted.predict_log_proba(counts), without.predict_log_proba(counts))
+    assert np.array_equal(weighted.count_unseen(counts), counts[:, -1])
+    if kwargs.get("refine", "") is None:
+        stream = BayesClassifier(**kwargs).partial_fit(
+            counts[:60], y[:60], np.unique(corpus.labels) if not several else [0, 1], weights[:60]
+        )
+        stream.partial_fit(counts[60:], y[60:], sample_weight=weights[60:])
+        np.testing.assert_allclose(stream.predict_log_proba(counts), weighted.predict_log_proba(counts), rtol=1e-9)
+
+
 def test_metadata_routing(corpus, weights):
     """Weights pass through a pipeline and cross-validation, in folds."""
     with sklearn.config_context(enable_metadata_routing=True):

@@ -232,6 +232,7 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
         checked = self._check_labels(known, y, sample_weight) if known else None
         documents = self._place(X, reset=True)
         targets, weights = checked or self._check_labels(documents.n_documents, y, sample_weight)
+        documents, targets, weights = _weighted(documents, targets, weights)
         self._begin(settings, targets)
         self.class_names_ = class_names(self.classes_, names)
         self._transform = Transform.fit(settings.transform, documents)
@@ -268,6 +269,7 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
             raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit")
         names = np.unique(classes) if first else self.classes_
         targets, weights = self._check_labels(documents.n_documents, y, sample_weight, names)
+        documents, targets, weights = _weighted(documents, targets, weights)
         if first:
             self._begin(settings, targets)
             self.class_names_ = class_names(self.classes_, None)
@@ -365,3 +367,11 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
         tags.classifier_tags.multi_label = True
         tags.classifier_tags.poor_score = True  # on the blobs of the checks, which are not documents
         return tags
+
+
+def _weighted(documents: Documents, targets: Targets, weights: Array) -> tuple[Documents, Targets, Array]:
+    """Leave out documents of weight 0: a word that no other document has is as unknown as if they were not there."""
+    used = weights > 0
+    if used.all():
+        return documents, targets, weights
+    return documents.select(used), targets[used], weights[used]
