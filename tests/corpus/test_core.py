@@ -5,6 +5,8 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -166,6 +168,13 @@ def test_describe():
     assert found.as_dict()["tokens"] == 9
     assert "empty documents  1" in str(found)
     assert np.isnan(Corpus(np.zeros((2, 2), dtype=int)).describe().burstiness)
+
+
+def test_metadata_may_be_a_frame():
+    columns = {"year": [1990, 1991], "by": ["x", "y"]}
+    for frame in (pd.DataFrame(columns, index=[5, 3]), pl.DataFrame(columns)):
+        for corpus in (Corpus.from_texts(["rain", "sun"], metadata=frame), Corpus([[1], [2]], metadata=frame)):
+            assert {name: column.tolist() for name, column in corpus.metadata.items()} == columns
 
 
 def test_with_labels_and_info_change_nothing_else():

@@ -41,6 +41,25 @@ def test_a_wide_table_is_counts_with_names(write, name, content):
     np.testing.assert_array_equal(corpus.counts.toarray(), [[3, 0, 12], [0, 5, 0], [0, 1, 2]])
 
 
+@pytest.mark.parametrize("name", ["user_id", "SampleID", "Customer", "sample", "row", "order no", "document"])
+def test_numbers_that_name_rows_are_not_counts(write, name):
+    rows = [[7, 3, 0, 12], [4913, 0, 5, 0], [12, 0, 1, 2]]
+    content = f"{name},apple,berry,cedar\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+    corpus = read_corpus(write("t.csv", content))
+    assert corpus.vocabulary.tolist() == ["apple", "berry", "cedar"]
+    assert corpus.ids.tolist() == ["7", "4913", "12"]
+    np.testing.assert_array_equal(corpus.counts.toarray(), [row[1:] for row in rows])
+    again = read_corpus(write("u.csv", content + "7,1,1,1\n"), format="wide")
+    assert again.vocabulary.tolist() == [name, "apple", "berry", "cedar"]  # one number twice: a word of this name
+    assert read_corpus(write("v.csv", content.replace(name, "zebra"))).n_words == 4
+
+
+def test_words_may_be_called_like_columns_of_texts(write):
+    corpus = read_corpus(write("t.csv", "apple,body,content,text\n3,0,12,1\n0,5,0,0\n"))
+    assert corpus.vocabulary.tolist() == ["apple", "body", "content", "text"]
+    np.testing.assert_array_equal(corpus.counts.toarray(), [[3, 0, 12, 1], [0, 5, 0, 0]])
+
+
 def test_a_wide_table_may_have_classes_and_no_names(write):
     content = "a,b,c,class\n1,0,2,x\n0,0,1,y\n"
     corpus = read_corpus(write("t.csv", content))

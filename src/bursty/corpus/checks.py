@@ -82,10 +82,17 @@ def check_label_matrix(
     return table, _names(label_names, table.shape[1], "label_names", "class")
 
 
+def columns_of(metadata: Any) -> list[tuple[Any, Any]]:
+    """Name and values of each column of a mapping or a data frame."""
+    if metadata is None:
+        return []
+    return [(name, metadata[name]) for name in getattr(metadata, "columns", metadata)]
+
+
 def check_metadata(metadata: Mapping[str, Any] | None, n_documents: int) -> dict[str, Array]:
     """One value per document in every column; strings as objects, everything else as plain NumPy types."""
     columns = {}
-    for name, values in (metadata or {}).items():
+    for name, values in columns_of(metadata):
         refuse_masked(values, f"metadata[{name!r}]")
         column = np.asarray(values)
         if column.ndim != 1 or len(column) != n_documents:

@@ -63,7 +63,7 @@ class Corpus:
         The name of each class.
     label_matrix : array-like or sparse matrix of shape (n_documents, n_classes), optional
         0 or 1, for documents with any number of classes; mutually exclusive with `labels`.
-    metadata : mapping of name to column, optional
+    metadata : mapping of name to column, or data frame, optional
         More columns with one value per document: dates, authors, prices.
     info : mapping, optional
         JSON-serialisable facts about the whole corpus, such as ``name`` and ``note``.
@@ -143,7 +143,7 @@ class Corpus:
             One label per document; None, NaN and ``""`` mean that a document has none.
         ids : sequence, optional
             One name per document.
-        metadata : mapping of name to column, optional
+        metadata : mapping of name to column, or data frame, optional
             More columns with one value per document; years and dates enable trends in topic reports.
         **options
             What counts as a word: ``stop_words``, ``min_df``, ``ngram_range``, ...; see `bursty.corpus.TextOptions`.

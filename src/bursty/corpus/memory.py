@@ -13,6 +13,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import scipy.sparse as sp
 
+from bursty.corpus.checks import columns_of
 from bursty.corpus.core import Corpus
 from bursty.corpus.labels import strings
 from bursty.corpus.tables import Records, read_table, tidy_column
@@ -107,7 +108,7 @@ def _about(
     return {
         "ids": None if ids is None else [str(one) for one in ids],
         "labels": None if labels is None else _labels(labels),
-        "metadata": {name: tidy_column(list(column)) for name, column in (metadata or {}).items()},
+        "metadata": {name: tidy_column(list(column)) for name, column in columns_of(metadata)},
     }
 
 

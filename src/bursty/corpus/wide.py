@@ -11,9 +11,10 @@ header begins with ``#OTU ID``) and is transposed.
 from __future__ import annotations
 
 import csv
+import re
 from array import array
 from collections.abc import Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,11 @@ _ROWS, _LEAST_COLUMNS = 50, 3
 _PER_COUNT = 32
 _BIOM = "#OTU ID"
 _TAXONOMY = ("taxonomy", "consensus lineage")
+# Names of a first column whose numbers, if all differ, are names of rows and not counts: "user_id", "SampleID", "row".
+_NAMES_ROWS = re.compile(
+    r"(?i:(.*[\W_])?(id|key|code|no|nr|number))|.*[a-z](ID|Id)"
+    r"|(?i:sample|index|row|doc|document|name|user|customer|client|subject|patient|site|plot)"
+)
 
 
 def looks_wide(head: str, delimiter: str) -> bool:
@@ -41,10 +47,10 @@ def looks_wide(head: str, delimiter: str) -> bool:
     if len(rows) < 2 or len(rows[0]) <= _LEAST_COLUMNS:
         return False
     header = [name.strip().lower() for name in rows[0]]
-    if any(name in USUAL["text"] for name in header):
-        return False
     whole = [row for row in rows[1:] if len(row) == len(header)]
     names_first = not all(_is_number(row[0]) for row in whole)
+    if names_first and header[0] in USUAL["text"]:
+        return False
     roles = (*USUAL["label"], *USUAL["id"], *_TAXONOMY)
     counted = [i for i, name in enumerate(header) if name not in roles and (i or not names_first)]
     return bool(whole) and len(counted) >= _LEAST_COLUMNS and all(_is_number(row[i]) for row in whole for i in counted)
@@ -61,8 +67,8 @@ def read_wide(
 ) -> Corpus:
     """Read a corpus from the rows of a wide table; ``budget`` has the name of the file.
 
-    The options are those of `bursty.read_corpus`; the id is by default also the first column, if it is not numeric or
-    has no name.
+    The options are those of `bursty.read_corpus`; the id is by default also the first column, if it is not numeric, has
+    no name, or has one such as ``user_id`` and no number twice.
     """
     name = budget.name
     features: list[str] | None = None
@@ -70,9 +76,10 @@ def read_wide(
     names: list[str] = []
     labels: list[str] = []
     id_column = label_column = None
-    for place, record in islice(records, max_documents):
+    head = list(islice(records, _ROWS))
+    for place, record in islice(chain(head, records), max_documents):
         if features is None:
-            id_column, label_column, features = _roles(record, name, label, id)
+            id_column, label_column, features = _roles([row for _, row in head], name, label, id)
             transpose = transpose or id_column == _BIOM
         for column, feature in enumerate(features):
             value = _count(record[feature], place, feature)
@@ -95,7 +102,9 @@ def read_wide(
     return Corpus(counts, features, ids=names or None, labels=labels or None)
 
 
-def _roles(record: Any, name: str, label: Any, id: Any) -> tuple[str | None, str | None, list[str]]:
+def _roles(head: Sequence[Any], name: str, label: Any, id: Any) -> tuple[str | None, str | None, list[str]]:
+    """The columns of the id, of the label and of the counts, from the first rows."""
+    record = head[0]
     columns = list(record)
     for column in (label, id):
         if isinstance(column, str) and column not in record:
@@ -104,7 +113,9 @@ def _roles(record: Any, name: str, label: Any, id: Any) -> tuple[str | None, str
     if id is None:
         id = _first(usual, USUAL["id"])
         first = columns[0]
-        if id is None and (not first.strip() or first == _BIOM or not _is_number(record[first])):
+        differ = len({row[first] for row in head}) == len(head)
+        named = not first.strip() or first == _BIOM or (differ and _NAMES_ROWS.fullmatch(first.strip()))
+        if id is None and (named or not _is_number(record[first])):
             id = first
     if label is None:
         label = _first(usual, USUAL["label"])
