@@ -40,7 +40,12 @@ def progress(description: str, total: int | None, enabled: bool) -> Iterator[Rep
     room = max(0, console.width - len(description) - BAR - len(" 0:00:00 left 0:00:00   "))
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(description, total=total, message="")
-        yield lambda message: bar.update(task, advance=1, message=message[:room])
+        yield lambda message: bar.update(task, advance=1, message=_fitting(message, room))
+
+
+def _fitting(message: str, room: int) -> str:
+    """The message, cut between words: half of a number would be another number."""
+    return message if len(message) <= room else message[: room + 1].rpartition(" ")[0].rstrip(",")
 
 
 class _Lines:

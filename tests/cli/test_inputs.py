@@ -99,6 +99,25 @@ def test_a_wide_table_is_counts(name, content, bench):
     assert corpus.counts.toarray().tolist() == list(OTU.values())
 
 
+def test_samples_with_a_diet(bench):
+    """A column that is named need not contain counts."""
+    described = WIDE.assign(diet=["vegan", "keto", "vegan"], year=[2019, 2020, 2021])
+    write(bench.folder, "samples.csv", described.to_csv(index_label="sample"))
+    assert bench("import", "samples.csv", "--label", "diet", "-o", "read.bcorpus").code == 0
+    corpus = bursty.read_corpus(bench.folder / "read.bcorpus")
+    assert corpus.label_names.tolist() == ["keto", "vegan"]
+    assert corpus.metadata["year"].tolist() == ["2019", "2020", "2021"]
+    assert corpus.counts.toarray().tolist() == list(OTU.values())
+
+
+def test_a_table_without_a_header(bench):
+    write(bench.folder, "bare.csv", "".join(f'{number},"{row}"\n' for number, row in enumerate(ROWS)))
+    outcome = bench("info", "bare.csv")
+    assert outcome.code == 2
+    assert "the first line is taken for their names: if it is a row, name the columns with --columns" in outcome.err
+    assert facts(bench, "bare.csv", "--columns", "number,text")["documents"] == len(ROWS)
+
+
 def test_what_python_counted(bench):
     """Vectorizers, gensim, token lists, frames of counts: a corpus file carries them to the command."""
     vectorizer = CountVectorizer()

@@ -10,7 +10,7 @@ import pytest
 import bursty
 from bursty import progress as progress_module
 from bursty.cli.messages import in_flags, plain_warnings
-from bursty.progress import progress, spoken_time
+from bursty.progress import _fitting, progress, spoken_time
 
 
 class Clock:
@@ -77,6 +77,20 @@ def test_compare_counts_every_step(bench, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("room", "shown"),
+    [
+        (40, "T = 1, log-likelihood -5759.3"),
+        (29, "T = 1, log-likelihood -5759.3"),
+        (28, "T = 1, log-likelihood"),
+        (6, "T = 1"),
+        (0, ""),
+    ],
+)
+def test_progress_never_shows_a_part_of_a_number(room, shown):
+    assert _fitting("T = 1, log-likelihood -5759.3", room) == shown
+
+
+@pytest.mark.parametrize(
     ("message", "shown"),
     [
         (
@@ -88,8 +102,8 @@ def test_compare_counts_every_step(bench, monkeypatch):
             "2 of 8 clusters have no documents; try a smaller --k, or more --starts",
         ),
         (
-            "n_samples=4 should be >= n_components=9: 4 documents cannot make 9 clusters",
-            "4 documents cannot make 9 clusters",
+            "n_samples=4 should be >= n_components=9: 4 documents cannot make 9 clusters: lower n_components",
+            "4 documents cannot make 9 clusters: give a smaller --k",
         ),
         ("random_state and n_jobs", "--seed and --jobs"),
         (

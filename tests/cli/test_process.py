@@ -41,6 +41,11 @@ def test_a_missing_path(bench):
     assert (done.returncode, done.stdout, done.stderr) == (2, "", "bursty: no such file or directory: nowhere\n")
 
 
+def test_python_runs_the_command(bench):
+    done = subprocess.run([sys.executable, "-m", "bursty", "cluster", "nowhere"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "bursty: no such file or directory: nowhere\n")
+
+
 def test_results_can_be_piped(bench):
     script = f"{BURSTY[0]} infer found mails 2>/dev/null | cut -f3 | sort | uniq -c"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)

@@ -15,7 +15,8 @@ import pytest
 import bursty
 from bursty import persistence
 from bursty.cli.compare import verdict
-from bursty.cli.tables import Table, plain, print_table
+from bursty.cli.tables import Table, plain, print_facts, print_table
+from bursty.corpus.units import Units
 
 # The words that all texts of the bench have in common.
 COMMON = {"the", "of", "and", "said", "today", "people", "year", "new", "last", "time"}
@@ -214,10 +215,16 @@ def test_import_and_info(bench):
     assert facts == corpus.describe().as_dict()
 
 
+def test_facts_have_the_units_of_the_corpus(capsys):
+    facts = {"log_likelihood_per_document": -2.5, "words": 3}
+    print_facts(facts, sys.stdout, True, Units.of("site,bird,call").say)
+    assert capsys.readouterr().out == "log likelihood per site  -2.500\nbirds                    3\n"
+
+
 def test_info_warns(bench):
     (bench.folder / "few.csv").write_text('text,label\n"a cat, a dog",x\n!,y\n')
     outcome = bench("info", "few.csv")
-    assert "warning: 1 documents have no words" in outcome.err
+    assert "warning: 1 document has no words: rows without words are kept" in outcome.err
     assert "warning: 2 documents are few" in outcome.err
 
 

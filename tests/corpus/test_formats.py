@@ -106,3 +106,19 @@ def test_archives(tmp_path, names, expected):
     else:
         found, source = formats.locate(path, None)
         assert (found, source.member) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("paper.pdf", "extract its text first"),
+        ("letter.docx", "save it as text"),
+        ("sheet.XLSX", "save it as CSV"),
+        ("otus.biom", "biom convert"),
+    ],
+)
+def test_files_that_hold_texts_but_cannot_be_read(tmp_path, name, advice):
+    (tmp_path / name).write_text("whatever is in it\n")
+    with pytest.raises(ValueError, match=f"which cannot be read: .*{advice}"):
+        formats.locate(tmp_path / name, None)
+    assert formats.locate(tmp_path / name, "lines")[0] == "lines"

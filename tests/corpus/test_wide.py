@@ -135,3 +135,50 @@ def test_the_delimiter_is_found(write, mark):
     )
     assert corpus.vocabulary.tolist() == ["rain", "sea", "sun", "wind"]
     assert corpus.label_names.tolist() == ["a", "b"]
+
+
+DESCRIBED = "sample,diet,year,a,b,c\nx,vegan,2019,1,0,2\ny,keto,,0,3,1\n"
+
+
+@pytest.mark.parametrize("options", [{"label": "diet"}, {"metadata": ["diet"]}], ids=str)
+def test_columns_that_are_named_need_no_counts(write, options):
+    """Samples have a diet and a year beside their counts: neither is a feature."""
+    corpus = read_corpus(write("w.csv", DESCRIBED), **options)
+    assert corpus.vocabulary.tolist() == ["a", "b", "c"]
+    assert corpus.ids.tolist() == ["x", "y"]
+    assert corpus.metadata["year"].tolist() == ["2019", ""]
+    found = corpus.label_names if "label" in options else corpus.metadata["diet"]
+    assert sorted(found.tolist()) == ["keto", "vegan"]
+
+
+def test_a_feature_called_year_is_counted(write):
+    corpus = read_corpus(write("words.csv", ",year,time,rain\nx,1,0,2\ny,3,1,0\n"))
+    assert corpus.vocabulary.tolist() == ["year", "time", "rain"]
+    assert not corpus.metadata
+
+
+@pytest.mark.parametrize("name", ["date", "created"])
+def test_times_of_samples_are_kept(write, name):
+    corpus = read_corpus(write("w.csv", f"sample,{name},a,b,c\nx,2019-05-01,1,0,2\ny,2020-06-01,0,3,1\n"))
+    assert corpus.vocabulary.tolist() == ["a", "b", "c"]
+    assert corpus.metadata[name].tolist() == ["2019-05-01", "2020-06-01"]
+
+
+def test_a_table_of_counts_with_other_columns_says_how_to_name_them(write):
+    path = write("w.csv", DESCRIBED)
+    with pytest.raises(ValueError, match=r"name the columns without counts \(here 'sample', 'diet'\) with label=, id="):
+        read_corpus(path)
+    with pytest.raises(ValueError, match="'vegan' is not a count; metadata= keeps a column beside the counts"):
+        read_corpus(path, format="wide")
+    with pytest.raises(ValueError, match="has no column 'place'"):
+        read_corpus(path, format="wide", metadata=["place"])
+
+
+def test_a_table_without_a_header(write):
+    path = write("bare.csv", f"A title,{'a long text ' * 20}\nAnother,{'a second text ' * 20}\n")
+    with pytest.raises(ValueError, match=r"'a long text a long[a-z ]*\.\.\.'; the first line is taken") as error:
+        read_corpus(path)
+    assert len(str(error.value)) < 400
+    assert read_corpus(path, columns=["title", "text"]).n_documents == 2
+    with pytest.raises(ValueError, match="two columns of the same name: '3', '3'; the first line is taken for"):
+        read_corpus(write("equal.csv", "3,3\n1,2\n"))

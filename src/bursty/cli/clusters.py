@@ -56,7 +56,7 @@ def cluster(
         if n_components == "auto":
             say("selecting the number of clusters; --k N sets it and saves this time")
         elif chosen is None:
-            say(f"{n_components} clusters; --k N sets another number, --k auto selects one")
+            say(f"{n_components} cluster{'s' * (n_components != 1)}; --k N sets another number, --k auto selects one")
         hint_common_words(corpus)
         run = fitting.parameters() | checkpointing.parameters()
         model = Mixture(n_components, family=family, init=init, n_init=starts, max_iter=iterations, **run).fit(corpus)

@@ -41,7 +41,7 @@ def compare(
     with Results("compare", output) as results:
         corpus = reading.read(path)
         if len(corpus) < _LEAST:
-            raise ValueError(f"{path} has {len(corpus)} documents: a comparison needs at least {_LEAST}")
+            raise ValueError(f"{path} has fewer than {_LEAST} documents, too few to compare models on")
         results.describe(path, corpus, reading, fitting.seed, k=k, hold_out=hold_out, iterations=iterations)
         learned, held = _split(corpus, path, hold_out, fitting.seed)
         models = _models(k, iterations, fitting)

@@ -120,14 +120,16 @@ def _problems(corpus: Corpus) -> list[str]:
     """Problems of the corpus that affect results."""
     about, found = corpus.describe(), []
     if about.empty_documents:
-        found.append(f"{about.empty_documents:,} documents have no words; their rows are kept but carry no information")
+        empty = "1 document has" if about.empty_documents == 1 else f"{about.empty_documents:,} documents have"
+        found.append(f"{empty} no words: rows without words are kept but carry no information")
     if about.documents < 20:
         few = "1 document is" if about.documents == 1 else f"{about.documents} documents are"
         found.append(f"{few} few: clusters and topics will not be reliable")
     if about.tokens and about.burstiness < 1.05:
         found.append("words hardly ever repeat within a document: bursty models have nothing to gain here")
     if corpus.labels is not None and (corpus.labels < 0).any():
-        found.append(f"{int((corpus.labels < 0).sum()):,} documents have no class")
+        without = int((corpus.labels < 0).sum())
+        found.append("1 document has no class" if without == 1 else f"{without:,} documents have no class")
     return found
 
 

@@ -34,6 +34,10 @@ ORDER = (
 )
 
 
+#: Verbs that do not begin with a path of documents.
+_WITHOUT_DOCUMENTS = ("demo", "predict", "infer", "evaluate", "report", "papers")
+
+
 class _PlainTypes:
     """Mixin for help without types of Python: ``--json`` and ``PATH``, not ``--json <bool>`` and ``PATH <path>``."""
 
@@ -62,8 +66,8 @@ class Group(_PlainTypes, typer.core.TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The verb and its arguments; a path where the verb should be gets an error of its own."""
-        verbs = self.list_commands(ctx)
-        if args[0] not in verbs and os.path.exists(args[0]):
+        if args[0] not in self.list_commands(ctx) and os.path.exists(args[0]):
+            verbs = [name for name in self.list_commands(ctx) if name not in _WITHOUT_DOCUMENTS]
             ctx.fail(f"{args[0]!r} is a path: '{ctx.command_path} VERB {args[0]}', where VERB is {', '.join(verbs)}")
         return super().resolve_command(ctx, args)
 

@@ -51,6 +51,7 @@ _IN_FLAGS = [
         (r"\b(?:max_iter|n_iter) or tol\b", "--iterations"),
         (r"fewer n_components, lower temperatures or more starts \(n_init\)", "a smaller --k, or more --starts"),
         (r"\bn_components=", "--k "),
+        (r"\blower n_components\b", "give a smaller --k"),
         (r"\bn_components\b", "--k"),
         (r"\bmax_components\b", "--max-k"),
         (r"\b(?:max_iter|n_iter)\b", "--iterations"),

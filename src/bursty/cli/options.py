@@ -76,6 +76,9 @@ class Reading:
     delimiter: Annotated[
         str | None, _reading("--delimiter", "Delimiter of CSV fields; detected by default.", "TEXT")
     ] = None
+    columns: Annotated[
+        str | None, _reading("--columns", "Column names of a CSV file without a header: title,text,year.", "A,B,C")
+    ] = None
     html: Annotated[
         bool | None, _reading("--html/--no-html", "Whether texts are HTML; .html files are by default.")
     ] = None
@@ -119,6 +122,8 @@ class Reading:
             for name in ("text", "metadata", "include", "exclude")
             if getattr(self, name)
         }
+        if self.columns is not None:
+            options["columns"] = [name.strip() for name in self.columns.split(",")]
         if self.transpose:
             options["transpose"] = True
         if self.keep_case:
@@ -142,6 +147,8 @@ class Reading:
 
         if path.is_file() and is_container(path, "model"):
             raise ValueError(f"{path} is a saved model, not documents; 'bursty info {path}' says what is in it")
+        if (path / "model.bursty").is_file() and is_container(path / "model.bursty", "model"):
+            raise ValueError(f"{path} has the results of a run, not documents; 'bursty info {path}' says what is in it")
         if is_shards(path):
             raise ValueError(
                 f"{path} is a folder of shards, which only cluster, discover and topics read: give the original input"
@@ -153,7 +160,8 @@ class Reading:
             units = None if self.units is None else Units.of(self.units).names
             corpus = read_corpus(path, self.input_format, **options)
             corpus = corpus if units is None else corpus.with_units(units)
-        size = f"{len(corpus):,} documents, {corpus.n_words:,} words, {int(corpus.counts.sum()):,} tokens"
+        sizes = {"document": len(corpus), "word": corpus.n_words, "token": int(corpus.counts.sum())}
+        size = ", ".join(f"{number:,} {unit}{'s' * (number != 1)}" for unit, number in sizes.items())
         say(f"{path}: {corpus.units.say(size)}")
         if not corpus.has_words:
             say("warning: the words have no names; --vocabulary FILE gives them")
@@ -196,6 +204,10 @@ def is_shards(path: Path) -> bool:
 def _in_options(message: str) -> str:
     """A message of the library with parameters (``min_df=2``, ``min_df``) replaced by options (``--min-df 2``)."""
     flags = {field.name: field.name.replace("_", "-") for field in fields(Reading)} | {"format": "input-format"}
+    if taken := re.search(r", which takes (.+)$", message):
+        options = flags | {"lowercase": "keep-case", "ngram_range": "ngrams", "keep_texts": "no-texts"}
+        listed = sorted(f"--{options[name]}" for name in taken[1].split(", ") if name in options)
+        message = f"{message[: taken.start()]}, which takes {', '.join(listed)}"
     # Without "=", only what has an underscore cannot be a word of the message.
     unmistakable = [name for name in flags if "_" in name]
     named = re.compile(rf"\b(?:({'|'.join(flags)})=|({'|'.join(unmistakable)})\b)")

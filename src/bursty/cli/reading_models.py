@@ -30,12 +30,14 @@ def kind_of(model: Any) -> str:
 def load(path: Path, *kinds: str) -> Saved:
     """Load a saved model, which must be of one of these kinds."""
     from bursty.persistence import locate, read
-    from bursty.storage import recover
+    from bursty.storage import is_container, recover
 
     recover(path)
     path = locate(path)
     if not path.exists():
         raise FileNotFoundError(f"no such file or directory: {path}")
+    if path.is_file() and path.suffix != ".bursty" and not is_container(path, "model"):
+        raise ValueError(f"{path} is not a saved model: give the file model.bursty, or the folder of --out")
     saved = read(path)
     if kinds and kind_of(saved.model) not in kinds:
         name, found = type(saved.model).__name__, kind_of(saved.model)
@@ -110,7 +112,8 @@ def cluster_table(model: Any) -> Table:
         "confidence": model.confidence_,
     }
     title = f"Clusters and their most representative words ({_COUNTED})"
-    return Table("clusters", {**columns, "words": words}, title, groups="cluster")
+    # The number of documents says the same, and agrees with reports, which count documents.
+    return Table("clusters", {**columns, "words": words}, title, groups="cluster", wide=("weight",))
 
 
 def topic_table(model: Any) -> Table:

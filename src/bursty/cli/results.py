@@ -150,7 +150,7 @@ class Results:
         terminal = sys.stdout.isatty()
         shown = [table for table in self.tables if table.shown]
         if self.facts:
-            print_facts(self.facts, sys.stdout, terminal)
+            print_facts(self.facts, sys.stdout, terminal, self._say)
         for number, table in enumerate(shown):
             if number or self.facts:
                 print()

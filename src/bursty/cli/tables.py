@@ -108,12 +108,13 @@ def _for_spreadsheets(value: Any) -> Any:
     return f"'{text}" if value.lstrip().startswith(_FORMULA) or value.startswith(("\t", "\r", "\n")) else text
 
 
-def print_facts(facts: Mapping[str, Any], file: IO[str], terminal: bool) -> None:
-    """Print names and values, one per line."""
-    width = max((len(name) for name in facts), default=0)
+def print_facts(facts: Mapping[str, Any], file: IO[str], terminal: bool, say: Callable[[str], str] = str) -> None:
+    """Print names and values, one per line; on a terminal with names as ``say`` has them."""
+    names = {name: say(spoken(name)) for name in facts}
+    width = max(map(len, names.values()), default=0)
     for name, value in facts.items():
         text = _cell(value, long=not terminal)
-        print(f"{spoken(name):{width}}  {text}" if terminal else f"{name}\t{text}", file=file)
+        print(f"{names[name]:{width}}  {text}" if terminal else f"{name}\t{text}", file=file)
 
 
 def print_table(

@@ -47,13 +47,16 @@ def topics(
     if model not in TOPICS:
         raise ValueError(f"--model must be {_NAMES}, not {model!r}")
     check_engine(engine)
-    n_topics = number_of(k) or _USUAL
+    chosen = number_of(k)
     with Results("topics", output, report=page.report) as results:
         corpus = reading.open(path)
+        n_topics = min(_USUAL, corpus.n_words, max(1, len(corpus) // 2)) if chosen is None else chosen
         results.describe(path, corpus, reading, fitting.seed, k=n_topics, model=model, iterations=iterations)
         hint_common_words(corpus)
         if n_topics == "auto":
             say("selecting the number of topics; --k N sets it and saves this time")
+        elif chosen is None:
+            say(f"{n_topics} topic{'s' * (n_topics != 1)}; --k N sets another number, --k auto selects one")
         run = fitting.parameters() | checkpointing.parameters()
         fitted = topic_model(model)(n_topics, n_iter=iterations, engine=engine, **run).fit(corpus)
         results.facts |= {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from bursty.corpus.sources import Source, archive_kind, member_names, strip_compression
@@ -47,6 +48,14 @@ _SUFFIXES = {
 }
 #: Files with these suffixes have one document per line, unless their first lines match a format of counts.
 _LINES = (".txt", ".text", ".log", ".lst")
+_OFFICE = "a document of an office program, which cannot be read: save it as text"
+#: Files in which people have texts or counts, but which cannot be read, and what to do with them.
+_NOT_TEXT = {
+    ".pdf": "a PDF file, which cannot be read: extract its text first, for example with pdftotext",
+    **dict.fromkeys((".doc", ".docx", ".odt", ".rtf", ".ppt", ".pptx", ".odp"), _OFFICE),
+    **dict.fromkeys((".xls", ".xlsx", ".ods"), "a spreadsheet, which cannot be read: save it as CSV"),
+    ".biom": "a BIOM file, which cannot be read: write it as a table first (biom convert --to-tsv)",
+}
 _DATA_SUFFIXES = (*_SUFFIXES, ".mat", ".dat", ".bcorpus")
 # Every part starts with a character that nothing before it can match, so matching takes linear time on any line.
 _NUMBER = rb"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
@@ -54,8 +63,11 @@ _PAIRS = re.compile(rb"%s(?:,%s)*(?:[ \t]+(?:qid|\d+):%s)*[ \t]*(?:#.*)?" % (_NU
 _NUMBERS = re.compile(rb"%s(?:[ \t]+%s)*" % (_NUMBER, _NUMBER))
 
 
-def locate(path: Path, format: str | None) -> tuple[str, Source]:
-    """The format of `path`, and the file to read: itself, or a member if it is an archive."""
+def locate(path: Path, format: str | None, named: Collection[str] = ()) -> tuple[str, Source]:
+    """The format of `path`, and the file to read: itself, or a member if it is an archive.
+
+    Columns that are ``named`` need not contain counts in a table of counts.
+    """
     if format is not None and format not in NAMES:
         raise ValueError(f"format={format!r} is unknown; the formats are {', '.join(NAMES)}")
     if path.is_dir():
@@ -64,20 +76,22 @@ def locate(path: Path, format: str | None) -> tuple[str, Source]:
         return "folder", Source(path)
     if path.suffix == ".bcorpus" or is_container(path, "corpus"):
         return format or "bcorpus", Source(path)
+    if format is None and (advice := _NOT_TEXT.get(path.suffix.lower())) is not None and path.is_file():
+        raise ValueError(f"{path} is {advice}")
     if archive_kind(path) is None:
         source = Source(path)
-        return format or detect(source), source
+        return format or detect(source, named), source
     if format == "folder":
         return "folder", Source(path)
-    return _inside(path, format)
+    return _inside(path, format, named)
 
 
-def detect(source: Source) -> str:
+def detect(source: Source, named: Collection[str] = ()) -> str:
     """The format of one file."""
     suffix = Path(source.filename).suffix.lower()
     if suffix in _SUFFIXES:
-        named = _SUFFIXES[suffix]
-        return "wide" if named in ("csv", "tsv") and _is_wide(source, named) else named
+        kind = _SUFFIXES[suffix]
+        return "wide" if kind in ("csv", "tsv") and _is_wide(source, kind, named) else kind
     if source.filename.lower().startswith("docword."):
         return "uci"
     found = sniff(source.head()) or ("lines" if suffix in _LINES else None)
@@ -114,12 +128,12 @@ def sniff(head: bytes) -> str | None:
     return None
 
 
-def _is_wide(source: Source, format: str) -> bool:
+def _is_wide(source: Source, format: str, named: Collection[str]) -> bool:
     whole_lines = source.head().decode("utf-8", "replace").rpartition("\n")[0]
-    return looks_wide(whole_lines, find_delimiter(whole_lines) if format == "csv" else "\t")
+    return looks_wide(whole_lines, find_delimiter(whole_lines) if format == "csv" else "\t", named)
 
 
-def _inside(path: Path, format: str | None) -> tuple[str, Source]:
+def _inside(path: Path, format: str | None, named: Collection[str]) -> tuple[str, Source]:
     """The content of an archive: a folder of texts, or one data file with companions."""
     names = member_names(path)
     if not names:
@@ -127,7 +141,7 @@ def _inside(path: Path, format: str | None) -> tuple[str, Source]:
     data = [name for name in names if _is_data(name)] or (names if len(names) == 1 else [])
     if len(data) == 1:
         source = Source(path, data[0])
-        return format or detect(source), source
+        return format or detect(source, named), source
     if format is None and len(data) < len(names):
         return "folder", Source(path)
     raise ValueError(

@@ -77,13 +77,13 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None, **optio
         Tables: columns of the class and of the name of each document. By default label, class or category, and id, if
         there is one; False for none. In MATLAB files, names of variables.
     metadata : list of str
-        Tables: more columns to keep.
+        Tables, wide: more columns to keep. A column called year, date, created or the like is kept if it has times.
     label_separator : str
         Tables: separator of several classes in the label column; the corpus is then multi-label.
     max_documents : int
         Tables: maximum number of rows to read.
     columns : list of str
-        CSV, TSV: names of the columns, for a file without a header line.
+        CSV, TSV, wide: names of the columns, for a file without a header line.
     delimiter : str
         CSV, TSV: field delimiter. By default a tab for TSV; for CSV detected from the first line (comma, semicolon, tab
         or bar).
@@ -223,7 +223,8 @@ def _parts(path: Path, format: str | None, size: int, options: ReadOptions) -> I
 
 def _locate(path: Path, format: str | None, options: ReadOptions) -> tuple[str, Source]:
     """Format and file; if a text column is named, a table is not a table of counts."""
-    name, source = locate(path, format)
+    given = [options.get("label"), options.get("id"), *options.get("metadata", ())]
+    name, source = locate(path, format, [column for column in given if isinstance(column, str)])
     if name == "wide" and format is None and "text" in options:
         name = "tsv" if source.filename.lower().endswith((".tsv", ".tab")) else "csv"
     return name, source

@@ -164,6 +164,7 @@ FILTERS = frozenset({"min_df", "max_df", "drop_most_common", "stop_words"})
 _TEXT = TextOptions.names() | {"encoding", "clean"}
 _TABLE = _TEXT | {"text", "label", "id", "metadata", "label_separator", "max_documents"}
 _COUNTS = FILTERS | {"vocabulary", "labels", "transpose", "encoding"}
+_WIDE = {"label", "id", "metadata", "transpose", "max_documents", "columns", "delimiter", "quoted", "encoding"}
 _DELIMITED = _TABLE | {"columns", "delimiter", "quoted"}
 ROWS: dict[str, Rows] = {
     "lines": _lines,
@@ -182,7 +183,7 @@ _TAKES = {
 READERS = {
     "folder": Reader(_folder, _TEXT | {"include", "exclude"}, is_text=True),
     **{name: Reader(_table(rows), _TAKES[name], is_text=True) for name, rows in ROWS.items()},
-    "wide": Reader(_wide, FILTERS | {"label", "id", "transpose", "max_documents", "delimiter", "quoted", "encoding"}),
+    "wide": Reader(_wide, FILTERS | _WIDE),
     "ldac": Reader(_matrix(matrices.read_ldac, _ldac_companions), _COUNTS),
     "uci": Reader(_matrix(matrices.read_uci, _uci_companions), _COUNTS),
     "cluto": Reader(_matrix(matrices.read_cluto, _cluto_companions), _COUNTS),

@@ -38,6 +38,8 @@ _MAX_FIELD = 2**31 - 1
 _DELIMITERS = (",", ";", "\t", "|")
 # Number of lines in which quotes are looked for.
 _SNIFFED = 100
+# Longer names of columns are shortened in messages, and are probably texts of a file without a header.
+_LONGEST_NAME = 40
 
 
 def read_table(
@@ -128,12 +130,12 @@ def csv_records(
             if header is None:
                 header = [column.strip() for column in row]
                 if len(set(header)) < len(header):
-                    raise ValueError(f"{source.name} has two columns of the same name: {_listed(header)}")
+                    raise ValueError(f"{source.name} has two columns of the same name: {listed(header)}{_hint(header)}")
                 continue
             if len(row) != len(header):
                 n_fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
                 raise ValueError(
-                    f"{source.name}, line {number}: {n_fields} for {len(header)} columns ({_listed(header)}). "
+                    f"{source.name}, line {number}: {n_fields} for {len(header)} columns ({listed(header)}). "
                     "Check the delimiter and the quotes (delimiter=, quoted=)"
                 )
             yield f"{source.name}, line {number}", dict(zip(header, row, strict=True))
@@ -247,7 +249,9 @@ def _pick(
     if text is None:
         usual = _usual(there, "text")
         if usual is None:
-            raise ValueError(f"{name}: give the column of the text, text=...; the columns are {_listed(there)}")
+            raise ValueError(
+                f"{name}: give the column of the text, text=...; the columns are {listed(there)}{_hint(record)}"
+            )
         text = usual
     texts = [text] if isinstance(text, str) else list(text)
     label = _usual(there, "label") if label is None else label
@@ -256,7 +260,7 @@ def _pick(
         if isinstance(column, str) and column not in record:
             several = {part.strip() for part in column.split(",")} <= set(there)
             hint = ", each of which is given by itself" if several else ""
-            raise ValueError(f"{name} has no column {column!r}; the columns are {_listed(there)}{hint}")
+            raise ValueError(f"{name} has no column {column!r}; the columns are {listed(there)}{hint}")
     return texts, label if isinstance(label, str) else None, id if isinstance(id, str) else None
 
 
@@ -286,9 +290,42 @@ def _usual(there: Sequence[str], role: str) -> str | None:
     return next((by_name[usual] for usual in USUAL[role] if usual in by_name), None)
 
 
-def _listed(columns: Sequence[str]) -> str:
-    shown = ", ".join(repr(column) for column in columns[:20])
+def listed(columns: Sequence[str]) -> str:
+    """The first names of columns, for a message."""
+    shown = ", ".join(repr(_shortened(column)) for column in columns[:20])
     return shown + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 3] + "..."
+
+
+def _hint(row: Record | Sequence[str]) -> str:
+    """What may be wrong with a table without a column of texts: it has no header, or it is a table of counts."""
+    if any(len(name) > _LONGEST_NAME or is_count(name) for name in row):
+        return "; the first line is taken for their names: if it is a row, name the columns with columns="
+    if not isinstance(row, Mapping):
+        return ""
+    others = [column for column, value in row.items() if not is_count(value)]
+    if len(others) > 4 or len(row) - len(others) < 3:
+        return ""
+    rest = f" (here {listed(others)})" if others else ""
+    return f"; if it is a table of counts, name the columns without counts{rest} with label=, id= or metadata="
+
+
+def is_count(value: Any) -> bool:
+    """Whether the value is a number of zero or more."""
+    try:
+        return as_count(value) >= 0
+    except (TypeError, ValueError):
+        return False
+
+
+def as_count(value: Any) -> float:
+    """The number; an empty cell is 0, and "1_000" and digits of other scripts are numbers for Python only."""
+    if isinstance(value, str) and ("_" in value or not value.isascii()):
+        raise ValueError(f"{value!r} is not a number")
+    return float(value or 0)
 
 
 def _as_text(record: Record, column: str, place: str) -> str:
@@ -296,7 +333,7 @@ def _as_text(record: Record, column: str, place: str) -> str:
     try:
         value = record[column]
     except KeyError:
-        raise ValueError(f"{place} has no {column!r}; it has {_listed(list(record))}") from None
+        raise ValueError(f"{place} has no {column!r}; it has {listed(list(record))}") from None
     if isinstance(value, str):
         return value
     if value is None:

@@ -348,7 +348,7 @@ class Mixture(MixturePrediction, ClusterReading):
         if self.n_components > n_documents:  # type: ignore[operator]  # a number by now
             raise ValueError(
                 f"n_samples={n_documents} should be >= n_components={self.n_components}: "
-                f"{n_documents} documents cannot make {self.n_components} clusters"
+                f"{n_documents} documents cannot make {self.n_components} clusters: lower n_components"
             )
         return int(self.n_components)
 

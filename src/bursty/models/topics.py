@@ -286,7 +286,7 @@ class TopicModel(TopicReading, TopicInference):
         if n_topics > documents.n_words:
             raise ValueError(
                 f"n_features={documents.n_words} should be >= n_components={n_topics}: "
-                f"{documents.n_words} words cannot make {n_topics} topics"
+                f"{documents.n_words} words cannot make {n_topics} topics: lower n_components"
             )
         if n_topics * documents.n_words > MAX_PAIRS:
             raise ValueError(
