@@ -262,7 +262,8 @@ def test_word_lookup(browser, pages, corpus):
     page.type("#word", "WORD17")
     page.until(lambda: "word17 occurs" in page.find("#word-answer").text)
     column = corpus.counts[:, [17]].toarray().ravel()
-    expected = f"occurs {column.sum()} times, in {np.count_nonzero(column)} documents"
+    times, documents = column.sum(), np.count_nonzero(column)
+    expected = f"occurs {times} times, in {documents} documents: {times / documents:.2f} times per document"
     assert expected in page.find("#word-answer").text
     page.type("#word", "ord4")
     page.until(lambda: "word44" in page.texts("#word-suggestions button"))

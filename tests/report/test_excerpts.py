@@ -34,6 +34,14 @@ def test_the_passage_is_where_the_words_are():
     assert joined(parts).endswith(" …")
 
 
+def test_a_passage_does_not_begin_within_a_word():
+    """Paths have no spaces, and are cut between their words."""
+    text = "nothing " * 60 + "/".join(["hibernate-service"] * 40) + " the whale and the whale " + "nothing " * 60
+    begins = joined(passage(text, {"whale": 1.0})).removeprefix("… ")
+    assert begins.startswith(("hibernate-service", "service/hibernate"))
+    assert "whale" in begins
+
+
 def test_words_for_and_against_are_told_apart_whatever_their_case():
     parts = passage("Whale and Oxen", {"whale": 1.0, "oxen": -2.0})
     assert parts == [("Whale", "for"), (" and ", ""), ("Oxen", "against")]

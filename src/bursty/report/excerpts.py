@@ -166,7 +166,9 @@ def _around(text: str, tokens: list[Token], window: tuple[int, int], width: int)
         start = max(0, marked[0][0] - max(0, width - (marked[-1][1] - marked[0][0])) // 2)
     end = min(len(text), max(end, start + width))
     if start > 0:
-        start = max(text.rfind(" ", 0, start) + 1, start - 20)
+        low, space = start - 20, text.rfind(" ", 0, start) + 1
+        # Paths and the like go on without a space: these are cut between their words.
+        start = space if space >= low else next((a for a, _, _ in tokens if low <= a <= start), low)
     if end < len(text):
         end = max(text.rfind(" ", start, end + 1), start + 1)
     return start, end

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from bursty.metrics import burstiness
 from bursty.report import charts, excerpts
 from bursty.report.content import Content, Panel
 from bursty.report.source import ReportSource
@@ -37,7 +36,6 @@ def lookup(
         counts = source.corpus.counts
         found["documents"] = numbers(np.bincount(counts.indices, minlength=source.n_words)[kept])
         found["tokens"] = numbers(source.tokens[kept].astype(np.int64))
-        found["bursts"] = numbers(burstiness(counts, axis="word")[kept], 3)
     if (lines := excerpts.contexts(source)) is not None:
         found["contexts"] = lines
     if marks is not None:

@@ -6,13 +6,14 @@ function startWords() {
   const list = byId("word-suggestions");
   let chosen = -1;
   const mean = lookup.tokens ? lookup.tokens.reduce((a, b) => a + b, 0) / lookup.documents.reduce((a, b) => a + b, 0) : 0;
+  const bursts = (word) => lookup.tokens[word] / lookup.documents[word];
 
   const burstiest = () => {
-    if (!lookup.bursts) return vocabulary.slice(0, 10).map((_, i) => i);
+    if (!lookup.tokens) return vocabulary.slice(0, 10).map((_, i) => i);
     // Neither rare words, which one document can make bursty, nor words that occur in most documents.
     const total = data.documents.total;
     const common = vocabulary.map((_, i) => i).filter((i) => lookup.documents[i] >= Math.max(3, 0.05 * total) && lookup.documents[i] <= 0.5 * total);
-    return common.sort((a, b) => lookup.bursts[b] - lookup.bursts[a] || a - b).slice(0, 10);
+    return common.sort((a, b) => bursts(b) - bursts(a) || a - b).slice(0, 10);
   };
   const matches = (query) => {
     const starts = [], inside = [];
@@ -35,11 +36,11 @@ function startWords() {
     );
   };
   const sentence = (word) => {
-    if (!lookup.bursts) return "";
-    const bursts = lookup.bursts[word];
-    const kind = bursts > 1.25 * mean ? "burstier than most" : bursts < 0.8 * mean ? "less bursty than most" : "as bursty as most";
+    if (!lookup.tokens) return "";
+    const times = bursts(word);
+    const kind = times > 1.25 * mean ? "burstier than most" : times < 0.8 * mean ? "less bursty than most" : "as bursty as most";
     return say(` occurs ${lookup.tokens[word].toLocaleString("en")} times, in ${lookup.documents[word].toLocaleString("en")} documents: ` +
-      `${bursts.toFixed(2)} times per document that contains it (${kind}; the mean is ${mean.toFixed(2)}).`);
+      `${times.toFixed(2)} times per document that contains it (${kind}; the mean is ${mean.toFixed(2)}).`);
   };
   const groupRows = () => {
     const pairs = lookup.groups[chosen] || [];
