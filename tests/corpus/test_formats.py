@@ -7,7 +7,9 @@ import zipfile
 
 import pytest
 
+import bursty
 from bursty.corpus import formats
+from bursty.families import DCM
 
 
 @pytest.mark.parametrize(
@@ -106,6 +108,12 @@ def test_archives(tmp_path, names, expected):
     else:
         found, source = formats.locate(path, None)
         assert (found, source.member) == expected
+
+
+def test_a_saved_model_is_not_read_as_documents(tmp_path):
+    path = bursty.save(DCM().fit([[3, 0, 1], [0, 4, 0]]), tmp_path / "model.bursty")
+    with pytest.raises(ValueError, match=r"is a saved model, not documents: bursty\.load reads it"):
+        bursty.read_corpus(path)
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,9 @@ def test_gensim_documents_keep_their_words():
     corpus = Corpus.from_gensim([[(5, 2)], [], [(2, 1), (5, 1)]], _Dictionary({5: "rain", 2: "sea"}))
     assert corpus.vocabulary.tolist() == ["sea", "rain"]
     assert corpus.counts.toarray().tolist() == [[0, 2], [0, 0], [1, 1]]
+    turned = Corpus.from_gensim([[(5, 2)], [], [(2, 1), (5, 1)]], {"rain": 5, "sea": 2})  # its token2id
+    assert turned.vocabulary.tolist() == ["sea", "rain"]
+    assert (turned.counts != corpus.counts).nnz == 0
     with pytest.raises(ValueError, match="document 0 has word 9"):
         Corpus.from_gensim([[(9, 1)]], _Dictionary({5: "rain"}))
 
@@ -155,6 +158,8 @@ BAGS = [[(0, 2)], [(0, 1), (1, 3)]]
         (lambda: Corpus.from_gensim(_Dictionary({0: "sea"}), BAGS), "not list: call Corpus.from_gensim"),
         (lambda: Corpus.from_gensim([["sea", "rain"]], _Dictionary({0: "sea"})), "Corpus.from_texts takes texts and"),
         (lambda: Corpus.from_gensim(["sea"], _Dictionary({0: "sea"})), "Corpus.from_texts takes texts and"),
+        (lambda: Corpus.from_texts({"first": "rain", "second": "sea"}), r"give its values, and ids=list\(texts\)"),
+        (lambda: Corpus.from_texts(pd.DataFrame({"text": ["rain", "sea"]})), r"from_frame\(frame, text=column\)"),
         (lambda: Corpus.from_texts(BAGS), r"document 0 is a list of \(word, count\): use Corpus.from_gensim"),
         (lambda: Corpus.from_texts([["sea"], [3]]), "document 1 is not a list of strings, but the first one is"),
         (lambda: Corpus(BAGS), "Corpus takes a matrix of counts, not lists of .* bursty.Corpus.from_gensim"),

@@ -306,6 +306,14 @@ def test_bad_parameters(kind, options, message):
         short(kind, **options).fit(make(kind, 10))
 
 
+def test_core_documents_of_topics_are_those_of_the_fit():
+    counts = make(LDA, 10)
+    model = short(LDA).fit(counts)
+    assert [len(rows) for rows in model.core_documents(np.int64(2))] == [2] * len(model.alpha_)
+    with pytest.raises(TypeError, match=r"n must be an integer, not .*: the documents are always those of the fit"):
+        model.core_documents(counts)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_as_many_topics_as_words_and_documents_of_no_and_one_word(kind):
     counts = np.array([[3, 0, 1, 0], [0, 2, 0, 4], [0, 0, 0, 0], [0, 1, 0, 0]])

@@ -383,6 +383,8 @@ def test_refusals(mixture, corpus, tmp_path):
         report.render(families.DCM().fit(corpus))
     with pytest.raises(TypeError, match="corpus must be a Corpus, not ndarray"):
         report.render(mixture, np.zeros((2, 60)))
+    with pytest.raises(TypeError, match=r"not list: .* for texts, bursty.Corpus.from_texts\(texts, like=model\)"):
+        report.render(mixture, ["word1 word2"])
     with pytest.raises(ValueError, match="does not have the vocabulary of the model"):
         report.render(mixture, Corpus(corpus.counts, [f"other{i}" for i in range(60)]))
     with pytest.raises(ValueError, match="run has unknown keys 'comand'"):

@@ -78,6 +78,8 @@ def locate(path: Path, format: str | None, named: Collection[str] = ()) -> tuple
         return format or "bcorpus", Source(path)
     if format is None and (advice := _NOT_TEXT.get(path.suffix.lower())) is not None and path.is_file():
         raise ValueError(f"{path} is {advice}")
+    if is_container(path, "model"):
+        raise ValueError(f"{path} is a saved model, not documents: bursty.load reads it")
     if archive_kind(path) is None:
         source = Source(path)
         return format or detect(source, named), source

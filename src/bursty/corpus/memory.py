@@ -33,6 +33,10 @@ def from_texts(
     text_options = _text_options(options)
     if isinstance(texts, str | bytes):
         raise TypeError("texts is a single string: give a list of documents, such as [first, second]")
+    if hasattr(texts, "columns"):
+        raise TypeError("texts is a data frame: use Corpus.from_frame(frame, text=column)")
+    if isinstance(texts, Mapping):
+        raise TypeError("texts is a dictionary: give its values, and ids=list(texts)")
     documents, leading = iter(texts), []
     for document in documents:
         leading.append(document)
@@ -76,7 +80,10 @@ def from_gensim(
             f"dictionary must be a gensim.corpora.Dictionary, not {type(dictionary).__name__}: "
             "call Corpus.from_gensim(documents, dictionary)"
         )
-    words = {int(number): str(word) for number, word in dict(dictionary.items()).items()}
+    pairs = list(dictionary.items())
+    if all(isinstance(key, str) for key, _ in pairs):  # dictionary.token2id, the other way round
+        pairs = [(number, word) for word, number in pairs]
+    words = {int(number): str(word) for number, word in pairs}
     if not words or min(words) < 0:
         raise ValueError("the dictionary has no words: build it with gensim.corpora.Dictionary(documents)")
     order = sorted(words)

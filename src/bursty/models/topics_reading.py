@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,8 @@ class TopicReading(GroupReading):
     def core_documents(self, n: int = 5) -> list[Array]:
         """Rows of the documents of the fit with the largest shares of each topic, largest first."""
         check_is_fitted(self)
+        if not isinstance(n, numbers.Integral):
+            raise TypeError(f"n must be an integer, not {type(n).__name__}: the documents are always those of the fit")
         return [np.argsort(-column, kind="stable")[:n] for column in self.doc_topic_.T]
 
     def prevalence(self, groups: Any, *, unit: str | None = None, return_error: bool = False) -> tuple[Array, ...]:

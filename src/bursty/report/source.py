@@ -36,7 +36,8 @@ class ReportSource:
             return cls(model, None)
         if not isinstance(corpus, Corpus):
             raise TypeError(
-                f"corpus must be a Corpus, not {type(corpus).__name__}: use bursty.Corpus(counts, vocabulary)"
+                f"corpus must be a Corpus, not {type(corpus).__name__}: use bursty.Corpus(counts, vocabulary), or, "
+                "for texts, bursty.Corpus.from_texts(texts, like=model)"
             )
         known = getattr(model, "feature_names_in_", None)
         differs = known is not None and corpus.has_words and not np.array_equal(known, corpus.vocabulary)
