@@ -10,7 +10,7 @@ from contextlib import contextmanager
 Report = Callable[[str], None]
 
 #: Width of a bar.
-BAR = 20
+BAR = 12
 #: Seconds before the first line and between lines where there is no terminal.
 FIRST, EVERY = 10.0, 30.0
 

@@ -171,6 +171,14 @@ def test_the_page_says_when_chains_have_settled(pages):
     assert re.search(r"Any two agree on \d+% or more of the pairs of documents that either puts together\.", text)
 
 
+@pytest.mark.parametrize("settled", [True, False])
+def test_the_page_of_unsettled_chains_says_so_at_the_top(corpus, dpmfs, settled):
+    model = copy.copy(dpmfs)
+    model.converged_ = settled
+    lead = cluster_content(ReportSource.of(model, corpus)).lead
+    assert lead.endswith(" The chains have not settled: a longer run may find other clusters and words.") != settled
+
+
 def test_labels_that_are_left_over_do_not_make_the_others_pale(corpus, mixture):
     names = np.array([f"label {n}" for n in (*range(24), *[n // 2 for n in range(48, 144)])])
     labelled = Corpus(corpus.counts, corpus.vocabulary, labels=names[np.arange(120)])

@@ -15,6 +15,7 @@ from bursty.report import charts, documents, excerpts
 from bursty.report.charts import Chart
 from bursty.report.content import DOCUMENTS, Content, Panel
 from bursty.report.lookup import add_lookup, lookup, vocabulary
+from bursty.report.run import unsettled
 from bursty.report.source import ReportSource
 from bursty.report.text import burstiest_words, percent, repeats_sentence
 from bursty.report.tree import add_tree
@@ -119,7 +120,7 @@ def cluster_content(source: ReportSource) -> Content:
     content = Content(
         title=f"{clusters.n} cluster{'s' if clusters.n > 1 else ''} in {n_documents:,} documents",
         lead=f"Found by {kind}{_components(source.model)}. {_how_alike(sizes)}{_empty(clusters)}"
-        f"{source.say_empty('cluster')}",
+        f"{source.say_empty('cluster')}{unsettled(source.model)}",
         tiles=_tiles(clusters),
         panels=[],
     )

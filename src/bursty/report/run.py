@@ -117,6 +117,13 @@ def _numbers_tried(model: Any) -> dict[str, Any] | None:
     return {"columns": [*columns, ""], "rows": rows, "have_errors": bool(np.any(errors))}
 
 
+def unsettled(model: Any) -> str:
+    """A sentence about chains that have not settled, if these have not."""
+    if not hasattr(model, "diagnostics_") or model.converged_:
+        return ""
+    return " The chains have not settled: a longer run may find other clusters and words."
+
+
 def _ended(model: Any) -> str:
     if not hasattr(model, "n_iter_"):
         return ""
@@ -124,7 +131,7 @@ def _ended(model: Any) -> str:
     if getattr(model, "converged_", False):
         text += " It converged."
     elif hasattr(model, "diagnostics_"):
-        text += " The chains have not settled: a longer run may find other clusters and words."
+        text += unsettled(model)
     elif hasattr(model, "converged_"):
         text += " It did not converge: raise the limit or tol, or accept the current solution."
     diagnostics = getattr(model, "diagnostics_", None) or {}
