@@ -68,12 +68,11 @@ def chain_overlap(chains: list[Chain]) -> Array:
     A pair counts by the share of the draws in which it is together: the sum of the smaller of the two chains' shares
     over that of the larger. At most `COMPARED_DRAWS` draws and `COMPARED_DOCUMENTS` documents are used, evenly spaced.
     """
-    together = []
-    for chain in chains:
+    overlap, together = np.ones((len(chains), len(chains))), []
+    for chain in chains if len(chains) > 1 else []:
         draws = np.stack(chain.samples)
         draws = draws[evenly(len(draws), COMPARED_DRAWS)][:, evenly(draws.shape[1], COMPARED_DOCUMENTS)]
         together.append(posterior_similarity(draws)[np.triu_indices(draws.shape[1], 1)])
-    overlap = np.ones((len(chains), len(chains)))
     for i, j in combinations(range(len(chains)), 2):
         either = np.maximum(together[i], together[j]).sum()
         if either > 0:
