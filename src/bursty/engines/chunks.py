@@ -248,6 +248,12 @@ class Chunk:
         return Levels(self.level_words, self.level_values, np.empty((0, 0)), self.n_words).first
 
     @cached_property
+    def level_starts(self) -> tuple[Array, Array]:
+        """The words that occur, and the index of the first level of each of them."""
+        words = np.flatnonzero(np.diff(self.level_first))
+        return words, self.level_first[np.append(words, self.n_words)]
+
+    @cached_property
     def _level_codes(self) -> Array:
         codes = np.empty(len(self.indices), dtype=np.int32)
         args = self.indptr, self.indices, self.values, self.level_first, self.level_values, codes

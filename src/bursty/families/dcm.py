@@ -103,9 +103,7 @@ class DCMFamily(UrnFamily[DCMStatistics, DCMParameters]):
     def word_evidence(self, chunk: Chunk, table: Array, trust: Array | None = None) -> Array:
         """Sum of log alpha + sum_{1 <= j < x} log(alpha + j) over the words."""
         repeats = chunk.without_first
-        first = repeats.level_first
-        words = np.flatnonzero(np.diff(first))
-        starts = np.append(first[words], first[-1]).astype(np.int32)
+        words, starts = repeats.level_starts
         weights = gather.rows_of(table, words)
         weights += 1.0
         logs = polya.log_rising_table(starts, repeats.level_values, weights)

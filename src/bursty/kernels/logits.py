@@ -47,9 +47,9 @@ def logistic(logits, proba):
 def tempered_loss(scores, truth, features, offset, direction, shares, x, multilabel, slope, curvature):
     """Log loss of tempered scores as a function of the four numbers x; its gradient is added to ``slope``.
 
-    The logits are ``scores * exp(-features @ x[:3]) + offset + x[3] * direction``. ``curvature`` gets a non-negative
-    definite approximation of the Hessian (its lower triangle): that of the log-partition function, and what comes from
-    the second derivative of the temperature where that is positive.
+    The logits are ``scores * exp(-features @ x[:3]) + offset + x[3] * direction``. A non-negative definite
+    approximation of the Hessian is added to ``curvature``: that of the log-partition function, and what comes from the
+    second derivative of the temperature where that is positive.
     """
     n_classes = scores.shape[1]
     heated, logits, proba = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
@@ -86,9 +86,11 @@ def tempered_loss(scores, truth, features, offset, direction, shares, x, multila
         bend = second + max(error, 0.0)
         for i in range(4):
             slope[i] += shares[d] * across[i]
-            curvature[3, i] += shares[d] * mixed[i]
+        curvature[3, 3] += shares[d] * mixed[3]
         for i in range(3):
-            for j in range(i + 1):
+            curvature[3, i] += shares[d] * mixed[i]
+            curvature[i, 3] += shares[d] * mixed[i]
+            for j in range(3):
                 curvature[i, j] += shares[d] * bend * features[d, i] * features[d, j]
     return value
 

@@ -151,8 +151,10 @@ def log_rising_table(first: Array, values: Array, alpha: Array) -> Array:
         return table
     # Blocks of words that do not depend on the number of threads: see `threads.apply`.
     size = max(1, 4 * threads.BLOCK // max(1, alpha.shape[1]))
-    edges = np.unique(np.append(np.searchsorted(first, np.arange(0, len(values), size)), len(first) - 1))
-    edges[0] = 0
+    edges = np.array([0, len(first) - 1])
+    if len(values) > size:
+        edges = np.unique(np.append(np.searchsorted(first, np.arange(0, len(values), size)), len(first) - 1))
+        edges[0] = 0
 
     def blocks(start: int, stop: int) -> None:
         with np.errstate(divide="ignore"):  # threads do not inherit this from the caller

@@ -21,6 +21,7 @@ has its own logistic probability, and d is a bias that all share:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -120,14 +121,22 @@ class _Problem:
     weights: Array
     multilabel: bool
 
+    @cached_property
+    def shares(self) -> Array:
+        """Weights that sum to one."""
+        return np.asarray(self.weights / self.weights.sum())
+
+    @cached_property
+    def pull(self) -> float:
+        """Factor of the penalty."""
+        return _PRIOR / float(self.weights.sum())
+
     def __call__(self, x: Array) -> tuple[float, Array, Array]:
         """Value, gradient, and a non-negative definite approximation of the Hessian."""
-        total, slope, hessian = self.weights.sum(), np.zeros(4), np.zeros((4, 4))
-        inputs = self.scores, self.truth, self.features, self.offset, self.direction, self.weights / total
+        slope, hessian = self.pull * x, np.diag(np.full(4, self.pull))
+        inputs = self.scores, self.truth, self.features, self.offset, self.direction, self.shares
         value = logits.tempered_loss(*inputs, x, self.multilabel, slope, hessian)
-        pull = _PRIOR / total
-        hessian += np.tril(hessian, -1).T + pull * np.eye(4)
-        return value + 0.5 * pull * float(x @ x), slope + pull * x, hessian
+        return value + 0.5 * self.pull * float(x @ x), slope, hessian
 
 
 def _newton(problem: _Problem, x: Array) -> tuple[Array, float]:
