@@ -214,6 +214,16 @@ def test_json_lines(tmp_path):
     assert corpus.labels.tolist() == [1, 0, -1]
 
 
+def test_the_first_object_may_lack_columns(tmp_path):
+    """Its columns were once those of the whole file, which then had no years and no classes."""
+    rows = {"text": "one two"}, {"text": "two", "year": 1999, "label": "x"}, {"label": "y", "text": "one", "year": 2001}
+    corpus = read_corpus(jsonl(tmp_path, *rows))
+    assert corpus.metadata["year"].tolist() == ["", "1999", "2001"]
+    assert corpus.labels.tolist() == [-1, 0, 1]
+    with pytest.raises(ValueError, match="line 1 has no 'text'"):
+        read_corpus(jsonl(tmp_path, {"year": 1999}, *rows))
+
+
 def test_json_lines_by_content_and_with_lists_of_classes(tmp_path):
     path = jsonl(tmp_path, {"text": "aa", "label": ["x", "y"]}, {"text": "bb", "label": []}, name="rows")
     corpus = read_corpus(path)

@@ -36,7 +36,7 @@ USUAL = {
 }
 _MAX_FIELD = 2**31 - 1
 _DELIMITERS = (",", ";", "\t", "|")
-# Number of lines in which quotes are looked for.
+# Number of lines in which quotes are looked for, and of rows in which columns are.
 _SNIFFED = 100
 # Longer names of columns are shortened in messages, and are probably texts of a file without a header.
 _LONGEST_NAME = 40
@@ -62,15 +62,18 @@ def read_table(
     kept, or, if there is none, the first whose name contains one (publication_year) and that has times.
     """
     builder = CountBuilder(text_options, budget=budget)
-    picked: tuple[list[str], str | None, str | None] | None = None
+    records = islice(records, max_documents)
+    first = list(islice(records, _SNIFFED))
+    if not first:
+        raise ValueError(f"{name} has no rows")
+    columns: dict[str, Any] = {}  # objects of JSON may lack any column, the first of them, too
+    for _, record in first:
+        columns = {**columns, **{column: value for column, value in record.items() if column not in columns}}
+    text_columns, label_column, id_column = picked = _pick(columns, name, text, label, id, metadata)
     labels: list[Any] = []
     ids: list[str] = []
-    kept: dict[str, list[Any]] = {}
-    for place, record in islice(records, max_documents):
-        if picked is None:
-            picked = _pick(record, name, text, label, id, metadata)
-            kept = {column: [] for column in _with_times(record, picked, metadata)}
-        text_columns, label_column, id_column = picked
+    kept: dict[str, list[Any]] = {column: [] for column in _with_times(columns, picked, metadata)}
+    for place, record in chain(first, records):
         document = "\n".join(text_options.plain_text(_as_text(record, column, place)) for column in text_columns)
         builder.append(document if clean is None else clean(document))
         if label_column is not None:
@@ -79,8 +82,6 @@ def read_table(
             ids.append(_as_name(record.get(id_column)) or "")
         for column, values in kept.items():
             values.append(record.get(column))
-    if picked is None:
-        raise ValueError(f"{name} has no rows")
     for column in [column for column in kept if column not in metadata]:
         if not looks_like_time(column) and as_times(tidy_column(kept[column]), epochs=True) is None:
             del kept[column]
@@ -90,11 +91,11 @@ def read_table(
     return Corpus(
         counts,
         vocabulary,
-        ids=ids if picked[2] is not None else None,
+        ids=ids if id_column is not None else None,
         metadata={column: tidy_column(values) for column, values in kept.items()},
         texts=builder.texts,
         info=text_options.as_info(),
-        **(_labels(labels, label_separator) if picked[1] is not None else {}),
+        **(_labels(labels, label_separator) if label_column is not None else {}),
     )
 
 
