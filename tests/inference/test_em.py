@@ -253,6 +253,11 @@ def test_a_run_is_resumed_where_it_stood():
         with pytest.raises(ValueError, match=name):
             em.Run.resumed(problem(), schedule, {**stopped.standing(), name: value})
     em.Run.resumed(problem(), schedule, {**stopped.standing(), "phase": 2, "phase_start": 4})
+    attempt = [STATE, True, 1, 0.5]
+    em.Run.resumed(problem(), schedule, {**stopped.standing(), "attempts": [attempt]})
+    for wrong in (attempt[:3], [*attempt, 0.5]):
+        with pytest.raises(ValueError, match="argument 2 is"):
+            em.Run.resumed(problem(), schedule, {**stopped.standing(), "attempts": [wrong]})
 
 
 def test_weights_stand_for_copies():

@@ -70,6 +70,21 @@ def test_the_best_run_is_kept(monkeypatch):
         np.testing.assert_array_equal(labels, (rows @ np.roll(np.eye(3), best, axis=1)).argmax(axis=1))
 
 
+def test_only_a_sample_is_improved_on_all_documents(monkeypatch):
+    """Runs on all documents have ended as they should: their centres are not moved again."""
+    rows = groups()
+    documents, column = place(rows)
+    tilted = np.linalg.qr(np.random.default_rng(2).standard_normal((3, 3)))[0]
+    monkeypatch.setattr(points, "_run", lambda *args: (tilted, 1.0))
+    nearest = (rows @ tilted).argmax(axis=1)
+    labels = documents.gather(points.kmeans(documents, column, 3, np.random.default_rng(0), 1, 5))
+    np.testing.assert_array_equal(labels, nearest)
+    monkeypatch.setattr(points, "SAMPLE", 10)
+    monkeypatch.setattr(points, "SAMPLE_PER_CLUSTER", 1)
+    labels = documents.gather(points.kmeans(documents, column, 3, np.random.default_rng(0), 1, 5))
+    assert (labels != nearest).any()
+
+
 @pytest.mark.parametrize("weights", [None, np.arange(60.0)])
 def test_a_sample_is_of_different_documents(monkeypatch, weights):
     monkeypatch.setattr(local, "cut", lambda table: chunks.cut(table, 7))
