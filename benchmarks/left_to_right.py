@@ -1,6 +1,6 @@
 """Bias and error of left-to-right estimation: its value by number of moves and of particles, and the seconds.
 
-Values rise towards the truth as moves are added; those with the most moves are the reference.
+Values approach the truth as moves are added; those with the most moves are the reference.
 
     python -m benchmarks.left_to_right --corpus nips391 --topics 50 --documents 12
 """

@@ -60,6 +60,21 @@ def test_few_particles_have_little_bias_and_know_their_error(counts, name):
     assert np.all(np.abs(values.mean(axis=0) - plain) < spread)
 
 
+def test_short_documents_of_distinct_topics_have_no_bias():
+    """One move for each earlier word would leave the particles where they began: values are then a quarter too high."""
+    alpha = np.array([0.1, 0.1])
+    phi = np.array([[0.47, 0.11], [0.38, 0.03], [0.02, 0.49], [0.13, 0.37]])
+    words = [0, 0, 0, 1, 1, 2, 2, 3]
+    counts = Chunk(sp.csr_array([np.bincount(words, minlength=4)], dtype=np.int32))
+    model, moves = lda.Topics(alpha, phi), heldout.GROWING_MOVES
+    found = np.array([heldout.left_to_right(counts, model, seed, 200, moves)[0] for seed in range(100)])
+    values, errors = found.T
+    spread = values.std()
+    assert abs(values.mean() - oracles.lda_log_prob(words, alpha, phi)) < 4 * spread / 10 + 0.02
+    assert spread < 0.3
+    np.testing.assert_allclose(np.sqrt((errors**2).mean()), spread, rtol=0.35)
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_empirical_likelihood_is_the_likelihood(counts, name):
     got, error = heldout.empirical_likelihood(Chunk(counts), MODELS[name], 0, 20_000)

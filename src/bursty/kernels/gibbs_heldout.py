@@ -3,7 +3,9 @@
     log p(w) = sum_n log p(w_n | w_<n),    p(w_n | w_<n) about the mean over particles of sum_k p(w_n, z_n = k | z_<n)
 
 A particle holds the topics of the words so far. Before each new word it resamples topics of earlier ones
-(``max(least, share * n)`` of the n, chosen at random, or all if there are no more), then draws one for the new word.
+(``max(least, share * n)`` times: of words chosen at random, or of each in turn if they are no more), then draws one for
+the new word. Particles are not weighted by how well they predicted the words so far, so that they must move far enough
+to forget what they predicted: one pass over a few earlier words is not enough if topics differ much.
 Documents are bags of words, so that their words are processed in a random order.
 
 The logarithm of a mean over few particles is too low. Particles are independent, so that leaving out each in turn (the
@@ -47,26 +49,27 @@ def _shuffled_cells(indptr, counts, document, seed, key_of_document, cells):
 
 @kernel
 def _n_moves(n, length, moves):
-    """Number of earlier words, of n, whose topics are resampled before the next word.
+    """Number of times that the topic of one of the n earlier words is resampled before the next word.
 
     A document of this length has `MOST_MOVES` in all, unless the least number per word is more: the time of long
     documents is linear in their length.
     """
     least, share = moves
-    return min(n, max(least, min(int(share * n), MOST_MOVES // length)))
+    return max(least, min(int(share * n), MOST_MOVES // length)) if n else 0
 
 
 @inlined
 def _choose(move, n_moves, n, key, step, draw):
     """The word whose topic this move draws, and the number of the next draw.
 
-    The last move is for the new word n, the others are for earlier words: at random, or for each if they are so few.
+    The last move is for the new word n, the others are for earlier words: at random, or for each in turn if they are so
+    few.
     """
     if move == n_moves:
         return n, draw
     if n > n_moves:
         return int(n * random.uniform(key, step, draw)), draw + 1
-    return move, draw
+    return move % n, draw
 
 
 @kernel

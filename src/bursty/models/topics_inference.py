@@ -145,10 +145,10 @@ class TopicInference(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEst
             Number of independent estimates that are averaged for each word. The bias of the logarithm of their mean is
             removed to first order.
         n_moves : int or "auto", default "auto"
-            Number of earlier words whose topics are resampled before each word: all if there are no more (Wallach et
-            al. 2009), else as many drawn at random. More moves are closer to the truth and slower. With "auto" the
-            number grows with that of the earlier words, in documents of up to 10,000 words; in longer ones the time is
-            linear in their length.
+            How often the topic of an earlier word is resampled before each word: of each in turn if there are no more
+            (Wallach et al. 2009 have one turn), else of words drawn at random. More moves are closer to the truth and
+            slower. "auto" is 20, or a tenth of the number of earlier words in documents of up to 10,000 words; in
+            longer ones the time is linear in their length.
         random_state : int, Generator or RandomState, optional
             By default that of the fit, so that the same document gets the same answer.
         return_error : bool, default False
