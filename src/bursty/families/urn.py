@@ -26,6 +26,13 @@ class UrnParameters(Parameters):
         """Sum of the weights: K."""
         return gather.column_sums(self.table)
 
+    @cached_property
+    def rounded(self) -> Self:
+        """The same parameters with logarithms in single precision, and the same s."""
+        rounded = super().rounded
+        rounded.__dict__["s"] = self.s
+        return rounded
+
 
 U = TypeVar("U", bound=UrnParameters)
 

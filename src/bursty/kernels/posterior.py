@@ -70,9 +70,9 @@ def find_places(resp, places, start, stop):
     Equivalent to ``places[:, 0] = resp.argmax(axis=1); places[:, 1] = resp.max(axis=1)``.
     """
     for row in range(start, stop):
-        best = 0
+        best, most = 0, resp[row, 0]
         for k in range(1, resp.shape[1]):
-            if resp[row, k] > resp[row, best]:
-                best = k
+            if resp[row, k] > most:
+                best, most = k, resp[row, k]
         places[row, 0] = best
-        places[row, 1] = resp[row, best]
+        places[row, 1] = most

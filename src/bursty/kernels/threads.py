@@ -59,9 +59,10 @@ def run(kernel: Callable[..., Any], cost: Array, *args: Any) -> None:
 
     ``cost`` is cumulative: item i takes ``cost[i + 1] - cost[i]`` (the ``indptr`` of a sparse matrix).
     """
-    n_items, n_threads = len(cost) - 1, _n_threads.get()
-    work = int(cost[-1] - cost[0]) if n_threads > 1 else 0
-    n_threads = min(n_threads, work // max(1, MIN_WORK // 8))
+    n_items, n_threads, work = len(cost) - 1, _n_threads.get(), 0
+    if n_threads > 1:
+        work = int(cost[-1] - cost[0])
+        n_threads = min(n_threads, work // max(1, MIN_WORK // 8))
     if n_threads <= 1 or work < MIN_WORK:
         kernel(*args, 0, n_items)
         return
