@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from bursty import BayesClassifier, Mixture
 from bursty.corpus import Corpus
 from bursty.families import DCM, EDCM, Multinomial, VonMisesFisher
 from bursty.validation import check_counts
@@ -52,6 +53,10 @@ def test_masked_values_are_not_read_as_what_lies_under_the_mask():
         DCM().fit(MASKED.data, sample_weight=MASKED[0])
     with pytest.raises(ValueError, match="labels has 1 masked value"):
         Corpus(MASKED.data, labels=MASKED[0])
+    with pytest.raises(ValueError, match="label_matrix has 1 masked value"):
+        Corpus(MASKED.data, label_matrix=np.ma.masked_array(np.ones((2, 2)), mask=MASKED.mask))
+    with pytest.raises(ValueError, match="y has 1 masked value"):
+        BayesClassifier().fit(MASKED.data, MASKED[0])
     assert check_counts(np.ma.masked_array([[1, 2]])).toarray().tolist() == [[1, 2]]
     assert check_counts(MASKED.filled(0)).toarray().tolist() == [[1, 0], [3, 4]]
 
@@ -100,11 +105,26 @@ def test_every_document_empty():
         ([1, -1], "non-negative"),
         ([0, 0], "zero for every"),
         ([np.nan, 1], "finite"),
+        ([1e300, 1], "0 or from 1e-100 to 1e\\+12"),
+        ([0, 1e-320], "0 or from 1e-100 to 1e\\+12"),
     ],
 )
 def test_weights(weights, message):
     with pytest.raises(ValueError, match=message):
         DCM().fit([[1, 2], [3, 4]], sample_weight=weights)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e12])
+def test_weights_at_their_bounds(scale):
+    X, y = np.random.default_rng(0).poisson(1.0, (12, 6)) + 1, np.arange(12) % 2
+    X[::2, :3] += 5
+    weights = np.full(12, scale)
+    for family in (DCM(), EDCM(), Multinomial(), VonMisesFisher()):
+        assert np.isfinite(family.fit(X, sample_weight=weights).log_prob(X)).all()
+    mixture = Mixture(2, n_init=1, random_state=0).fit(X, sample_weight=weights)
+    classifier = BayesClassifier().fit(X, y, sample_weight=weights)
+    for model in (mixture, classifier):
+        assert np.isfinite(model.predict_proba(X)).all()
 
 
 def test_unknown_keyword():

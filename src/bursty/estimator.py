@@ -19,10 +19,7 @@ from bursty.corpus import TextOptions
 from bursty.corpus.units import Units, units_of
 from bursty.engines import Documents, get_engine
 from bursty.typing import Array
-from bursty.validation import check_input, check_names, warn_empty
-
-#: Parameters other than 0 lie between these.
-SMALLEST, LARGEST = 1e-100, 1e12
+from bursty.validation import LARGEST, SMALLEST, check_input, check_names, warn_empty
 
 
 class CountEstimator(BaseEstimator):

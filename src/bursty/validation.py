@@ -21,6 +21,8 @@ from bursty.typing import Array
 
 #: The largest count, and the largest number of tokens in a document.
 MAX_COUNT = np.iinfo(np.int32).max
+#: Parameters and weights other than 0 lie between these.
+SMALLEST, LARGEST = 1e-100, 1e12
 #: The largest total of a document whose values are not counts: its square is still finite.
 MAX_TOTAL = 1e150
 
@@ -181,6 +183,16 @@ def _is_texts(X: Any) -> bool:
     return is_series and _all_text(X[:20].to_list())
 
 
+def is_missing(value: Any) -> bool:
+    """Whether it is None, NaN, NaT, or the NA of pandas, whose comparisons are neither true nor false."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"
+
+
 def is_bag(document: Any) -> bool:
     """Whether a document is a list of (word, count), as in gensim."""
     first = document[0] if isinstance(document, list) and document else None
@@ -189,7 +201,7 @@ def is_bag(document: Any) -> bool:
 
 def _all_text(items: Sequence[Any]) -> bool:
     """Whether all items are strings, or lists of strings; some may be missing."""
-    given = [item for item in items if not (item is None or (isinstance(item, float) and np.isnan(item)))]
+    given = [item for item in items if not is_missing(item)]
     flat = [part for item in given for part in (item[:20] if isinstance(item, list | tuple) else [item])]
     return bool(flat) and all(isinstance(part, str | bytes) for part in flat)
 
@@ -278,6 +290,10 @@ def check_weights(sample_weight: Any, n_documents: int) -> Array:
         raise ValueError("sample_weight must be finite and non-negative")
     if not np.any(weights > 0):
         raise ValueError("sample_weight is zero for every document: at least one must be positive")
+    if weights.max() > LARGEST or weights.min(initial=LARGEST, where=weights > 0) < SMALLEST:
+        raise ValueError(
+            f"sample_weight must be 0 or from {SMALLEST:g} to {LARGEST:g}: divide all weights by one number"
+        )
     return weights
 
 

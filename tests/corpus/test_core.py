@@ -157,6 +157,8 @@ def test_multilabel_has_a_matrix_and_no_labels():
 
 def test_drop_empty():
     assert list(small().drop_empty().ids) == ["a", "c", "d"]
+    one_word = Corpus([[0, 3], [0, 0], [1, 2]])
+    assert list(one_word.drop_empty().ids) == ["0", "2"]
 
 
 def test_describe():

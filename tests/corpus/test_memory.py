@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
-from bursty import Corpus, Mixture
+from bursty import BayesClassifier, Corpus, Mixture
 from bursty.corpus.text import TOKEN_PATTERN
 
 TEXTS = ["Rain, rain and wind", "", "the Wind of the sea", "sea sea sea"]
@@ -22,12 +22,41 @@ def test_counts_are_those_of_scikit_learn():
     np.testing.assert_array_equal(corpus.counts.toarray(), expected.toarray())
 
 
-@pytest.mark.parametrize("missing", [None, float("nan"), ""])
+@pytest.mark.parametrize("missing", [None, float("nan"), "", pd.NA, pd.NaT])
 def test_a_missing_text_is_an_empty_document_wherever_it_stands(missing):
     corpus = Corpus.from_texts([missing, "rain", missing])
     assert corpus.counts.sum(axis=1).tolist() == [0, 1, 0]
     tokens = Corpus.from_texts([missing, ["rain", "rain"], missing])
     assert tokens.counts.sum(axis=1).tolist() == [0, 2, 0]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
+def test_a_missing_label_is_no_class(missing):
+    labels = np.array(["wet", missing, "dry"], dtype=object)
+    for corpus in (Corpus(np.eye(3, dtype=int), labels=labels), Corpus.from_texts(TEXTS[:3], labels=labels)):
+        assert corpus.labels.tolist() == [1, -1, 0]
+        assert corpus.label_names.tolist() == ["dry", "wet"]
+    with pytest.raises(ValueError, match="1 of 3 documents have no label"):
+        BayesClassifier().fit(np.eye(3, dtype=int), labels)
+
+
+def test_columns_of_pandas_with_gaps():
+    frame = pd.DataFrame(
+        {
+            "text": pd.Series(["rain", pd.NA, "wind"], dtype="string"),
+            "label": pd.Series(["wet", "dry", pd.NA], dtype="string"),
+            "year": pd.Series([1999, pd.NA, 2001], dtype="Int64"),
+        }
+    )
+    corpus = Corpus.from_frame(frame)
+    assert corpus.counts.sum(axis=1).tolist() == [1, 0, 1]
+    assert corpus.labels.tolist() == [1, 0, -1]
+    assert corpus.metadata["year"].tolist() == ["1999", "", "2001"]
+
+
+def test_labels_of_bytes_are_not_named_by_their_quotes():
+    with pytest.raises(TypeError, match="labels are bytes: decode them"):
+        Corpus(np.eye(2, dtype=int), labels=[b"wet", b"dry"])
 
 
 def test_a_generator_is_read_once():

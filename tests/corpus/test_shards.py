@@ -44,6 +44,11 @@ def joined(parts):
     return sp.vstack([part.counts for part in parts]).toarray()
 
 
+def test_the_number_of_shards_is_said(corpus, sharded, tmp_path):
+    assert repr(sharded).endswith(", 4 shards>")
+    assert repr(write_shards(tmp_path / "one", corpus.select(slice(20)))).endswith(", 1 shard>")
+
+
 def test_round_trip(corpus, sharded):
     assert sharded.path.name == "corpus.bshards"
     assert (sharded.shape, len(sharded)) == ((70, 30), 70)

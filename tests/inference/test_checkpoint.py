@@ -206,6 +206,7 @@ def test_bad_checkpoints(checkpoint, message, corpus):
             fitted(MODELS[name], corpus, checkpoint=checkpoint)
 
 
+ONES, TEXT = np.ones(60), np.array([b"1"] * 60)
 LIES = {
     "topics": ("lda", ("run", "topics"), lambda topics: np.full_like(topics, 255)),
     "fewer topics": ("dcmlda", ("run", "topics"), lambda topics: topics[:-1]),
@@ -223,6 +224,7 @@ LIES = {
     "type of labels": ("dpmfs paper", ("runs", 0, "state", "labels"), lambda labels: labels.astype(np.uint64)),
     "type of chosen": ("dpmfs", ("runs", 0, "state", "chosen"), lambda chosen: chosen.astype(np.int64)),
     "how often chosen": ("dpmfs", ("runs", 0, "windows"), lambda windows: [[0, 5, [], np.array([b"a"] * 60), 0, 0, 1]]),
+    "numbers as text": ("dpmfs", ("runs", 0, "windows"), lambda windows: [[0, 5, [], TEXT, ONES, ONES, 1]]),
     "burst": ("dpmfs", ("runs", 0, "state", "burst"), lambda burst: burst * 0),
     "no state": ("dpmfs", ("runs", 0, "state"), lambda state: None),
 }

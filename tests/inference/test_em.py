@@ -58,6 +58,9 @@ def test_a_labelled_document_is_where_its_label_says():
     # -1 means no label, for all documents as for some.
     nobody = posteriors.responsibilities(CHUNK, np.full(6, -1), FAMILY, STATE, 3.0)
     np.testing.assert_allclose(nobody[0], free)
+    # The first class is a label too where no document has another.
+    first = posteriors.responsibilities(CHUNK, np.array([-1, 0, -1, -1, -1, -1]), FAMILY, STATE, 3.0)
+    np.testing.assert_array_equal(first[0][1], [1, 0, 0])
 
 
 def test_certainties_are_fourth_roots_of_tempered_posteriors():

@@ -49,6 +49,30 @@ def test_the_best_run_is_kept_and_all_runs_where_asked_for():
     assert all_runs.best.score == max(scores)
 
 
+class Resumed(CheckpointWriter):
+    """A checkpoint in which this is found."""
+
+    def __init__(self, found):
+        super().__init__(None)
+        self.found = found
+
+    def resume(self):
+        return self.found
+
+
+def test_a_checkpoint_of_no_run_yet_begins_with_the_first():
+    def best(begun):
+        rng = np.random.default_rng(0)
+        found = {"begun": begun, "best": None, "run": None, "rng": rng}
+        begin = Runner(lambda rng: Walk(int(rng.integers(100))), Walk, Resumed(found), lambda run: None)
+        return begin.best_of(5, np.random.default_rng(1)).best.score
+
+    assert best(0) == runner().best_of(5, np.random.default_rng(0)).best.score
+    for begun in (-1, 1, 6, True):
+        with pytest.raises(ValueError, match="run"):
+            best(begun)
+
+
 def interrupt_after(n_steps):
     steps = []
 

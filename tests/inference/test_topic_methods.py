@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -17,7 +19,8 @@ from bursty.inference.topics import dcmlda as methods
 from bursty.inference.topics.base import symmetric
 from bursty.samplers import lda as sampler
 from bursty.samplers.dcmlda import Hyperparameters
-from bursty.samplers.tokens import State, Tokens, item_levels, length_levels
+from bursty.samplers.tokens import Levels, State, Tokens, item_levels, length_levels
+from bursty.storage.schema import Mismatch, check
 from samplers import oracles_topics as oracles
 
 N_WORDS = 40
@@ -89,6 +92,14 @@ def test_statistics_count_documents_by_tokens():
     assert sizes.weights.sum() == expected.sum()
     nothing = methods.statistics(state, 3, log_joint=-2.5, learn=False)
     assert (nothing.mixtures.n_items, nothing.words.n_items, nothing.log_joint) == (0, 0, -2.5)
+
+
+def test_stored_counts_of_words_and_topics_may_be_zero_and_no_less():
+    one, two = (Levels(np.zeros(1, np.int32), np.ones(1, np.int32), np.ones((1, 1)), n_items) for n_items in (1, 2))
+    stats = lda.LDAStatistics(one, one, -2.0, two, one, np.array([[0.0], [5.0]]))
+    check(stats, {"n_words": 2, "K": 1})
+    with pytest.raises(Mismatch, match="word_topics"):
+        check(replace(stats, word_topics=-stats.word_topics), {"n_words": 2, "K": 1})
 
 
 def test_topics_in_another_order_and_merged():

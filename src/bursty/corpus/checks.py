@@ -13,7 +13,7 @@ from bursty.corpus.labels import encode_labels, strings
 from bursty.corpus.texts import Texts
 from bursty.sparse import as_csr
 from bursty.typing import Array
-from bursty.validation import refuse_masked
+from bursty.validation import is_missing, refuse_masked
 
 
 def check_vocabulary(vocabulary: Sequence[str] | Array | None, n_words: int) -> Array:
@@ -70,6 +70,7 @@ def check_label_matrix(
     matrix: Any, label_names: Sequence[str] | Array | None, n_documents: int
 ) -> tuple[sp.csr_array, Array]:
     """Canonical documents x classes matrix of 0 and 1, and the names of the classes."""
+    refuse_masked(matrix, "label_matrix")
     table = as_csr(matrix, "label_matrix") if sp.issparse(matrix) else sp.csr_array(matrix)
     if table.ndim != 2 or table.shape[0] != n_documents:
         raise ValueError(f"label_matrix of shape {table.shape} does not match {n_documents} documents")
@@ -142,7 +143,9 @@ def check_rows(documents: Any, n_documents: int) -> Array:
 
 
 def _named_labels(values: Array, label_names: Sequence[str] | Array | None) -> tuple[Array, Array]:
-    names = [None if value is None else str(value) for value in values.tolist()]
+    if any(isinstance(value, bytes) for value in values.tolist()):
+        raise TypeError("labels are bytes: decode them, such as [label.decode() for label in labels]")
+    names = [None if is_missing(value) else str(value) for value in values.tolist()]
     codes, found = encode_labels(names)
     if label_names is None:
         return codes, found

@@ -19,7 +19,7 @@ from bursty.corpus.labels import strings
 from bursty.corpus.tables import Records, read_table, tidy_column
 from bursty.corpus.text import CountBuilder, TextOptions, with_options_of
 from bursty.typing import Array
-from bursty.validation import is_bag
+from bursty.validation import is_bag, is_missing
 
 
 def from_texts(
@@ -155,9 +155,9 @@ def _labels(labels: Sequence[Any] | Array) -> Any:
 
 
 def _missing(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and not value) or (isinstance(value, float) and np.isnan(value))
+    return is_missing(value) or (isinstance(value, str) and not value)
 
 
 def _records(table: Any) -> Records:
     for number, record in enumerate(table.iter_rows(named=True)):
-        yield f"row {number}", {name: None if value != value else value for name, value in record.items()}
+        yield f"row {number}", {name: None if is_missing(value) else value for name, value in record.items()}

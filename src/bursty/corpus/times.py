@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from bursty.typing import Array
+from bursty.validation import is_missing
 
 #: Names of columns that are always kept, because they contain times.
 USUAL_NAMES = ("year", "date", "created", "created_at", "published", "published_at", "timestamp", "datetime", "time")
@@ -144,7 +145,7 @@ def _starts(times: Array, unit: str) -> Array:
 
 
 def _is_gap(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
+    return is_missing(value) or (isinstance(value, str) and not value.strip())
 
 
 def _parse(value: Any, epochs: bool = False) -> np.datetime64 | None:

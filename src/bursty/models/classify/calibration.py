@@ -143,7 +143,10 @@ def _newton(problem: _Problem, x: Array) -> tuple[Array, float]:
     """Newton's method with steps halved until the loss falls."""
     value, slope, curvature = problem(x)
     for _ in range(_MAX_STEPS):
-        step = -np.linalg.solve(curvature, slope)
+        try:
+            step = -np.linalg.solve(curvature, slope)
+        except np.linalg.LinAlgError:  # where huge weights leave nothing of the prior
+            step = -np.linalg.lstsq(curvature, slope)[0]
         step *= min(1.0, 3.0 / max(np.abs(step).max(), 1e-300))
         gain = -slope @ step
         if gain < 1e-9:

@@ -21,6 +21,7 @@ from sklearn.utils.validation import column_or_1d
 from bursty.sparse import as_csr
 from bursty.storage.schema import Mismatch, index, items, maybe, storable
 from bursty.typing import Array
+from bursty.validation import is_missing, refuse_masked
 
 
 def _check_table(targets: Targets, sizes: dict[str, int]) -> None:
@@ -119,6 +120,7 @@ def check_targets(y: Any, n_documents: int, owner: str, classes: Any = None) -> 
     """Labels as positions in the sorted classes, or in ``classes`` if given."""
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None: give the class of each document")
+    refuse_masked(y, "y")
     if _is_label_sets(y):
         return _from_sets(y, n_documents, classes)
     table = y if sp.issparse(y) else _as_array(y)
@@ -218,7 +220,7 @@ def _missing(labels: Array) -> Array:
     if labels.dtype.kind == "f":
         return np.isnan(labels)
     if labels.dtype == object:
-        return np.array([label is None or label != label for label in labels], dtype=bool)
+        return np.array([is_missing(label) for label in labels], dtype=bool)
     return np.zeros(len(labels), dtype=bool)
 
 

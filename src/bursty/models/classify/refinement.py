@@ -76,7 +76,7 @@ STRAY_DOCUMENTS, STRAY_STEPS = 0.5, 50
     coefficients=floats("n_words", "C"),
     intercepts=floats("C"),
     powers=floats(2, low=0),
-    stray_share=number(low=0),
+    stray_share=number(low=0, high=1),
 )
 @dataclass(frozen=True)
 class Refinement:
@@ -118,7 +118,8 @@ class Refinement:
         if self.stray_share == 0.0:
             return log_proba
         chance = np.log(self.stray_share / log_proba.shape[1])
-        return np.logaddexp(np.log1p(-self.stray_share) + log_proba, chance)
+        with np.errstate(divide="ignore"):  # where all of them are strays
+            return np.logaddexp(np.log1p(-self.stray_share) + log_proba, chance)
 
     def parts(self, counts: sp.csr_array) -> tuple[Array, Array]:
         """Contributions of the first occurrence and of the repeats of each word to the refined logits of a document."""

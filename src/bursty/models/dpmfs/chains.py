@@ -206,7 +206,7 @@ class Chain:
             for sample in samples:
                 index("labels", "documents")(sample, sizes, "labels of a sweep")
             for values in (inclusion, inside, outside):
-                floats("n_words", low=0)(np.asarray(values, dtype=np.float64), sizes, "how often words were chosen")
+                floats("n_words", low=0)(values, sizes, "how often words were chosen")
             windows[begin, end] = Window(samples, inclusion, inside, outside, n_sweeps)
         for sample in standing["partitions"].get("partition", []):
             index("labels", "documents")(sample, sizes, "labels of a window")
