@@ -107,6 +107,15 @@ def test_progress_never_shows_a_part_of_a_number(room, shown):
         ),
         ("random_state and n_jobs", "--seed and --jobs"),
         (
+            "family must be one of 'dcm', 'edcm' or a family estimator, not 'foo'",
+            "--family must be one of 'dcm', 'edcm', not 'foo'",
+        ),
+        ("init must be one of 'auto', 'lsa' or an array, not 'foo'", "--init must be one of 'auto', 'lsa', not 'foo'"),
+        (
+            'units must be three names, such as ("sample", "taxon", "read"), not \'a,b\'',
+            "--units must be like sample,taxon,read, not 'a,b'",
+        ),
+        (
             "the chains have not settled: raise max_iter, or split_steps, or",
             "the chains have not settled: raise --iterations, or",
         ),

@@ -58,6 +58,12 @@ _IN_FLAGS = [
         (r"\bn_init\b", "--starts"),
         (r"raise --iterations,(?: n_chains,)? or split_steps", "raise --iterations"),
         (r"\bn_jobs\b", "--jobs"),
+        (r"^(family|init|sampler) must be\b", r"--\1 must be"),
+        (r" or (?:a family estimator|an array)(?=, not)", ""),
+        (
+            r'^units must be three names, such as \("sample", "taxon", "read"\)',
+            "--units must be like sample,taxon,read",
+        ),
         (r"\brandom_state\b", "--seed"),
     )
 ]

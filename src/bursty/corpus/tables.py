@@ -135,8 +135,9 @@ def csv_records(
                 continue
             if len(row) != len(header):
                 n_fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+                n_columns = "1 column" if len(header) == 1 else f"{len(header)} columns"
                 raise ValueError(
-                    f"{source.name}, line {number}: {n_fields} for {len(header)} columns ({listed(header)}). "
+                    f"{source.name}, line {number}: {n_fields} for {n_columns} ({listed(header)}). "
                     "Check the delimiter and the quotes (delimiter=, quoted=)"
                 )
             yield f"{source.name}, line {number}", dict(zip(header, row, strict=True))
