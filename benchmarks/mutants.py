@@ -168,6 +168,8 @@ class Library:
                     raise SystemExit(f"the tests of {file} do not run: {(self.folder / 'log').read_text()}")
                 known[key] = json.loads(seen.read_text())
                 notes.write_text(json.dumps(known))
+            if not known[key]:
+                print(f"no test of this file runs: {file}", flush=True)
             for test, found in known[key].items():
                 if found["failed"]:
                     print(f"fails without any change, left out: {test}", flush=True)

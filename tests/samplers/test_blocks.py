@@ -10,7 +10,7 @@ from scipy import stats
 from bursty.engines import Chunk
 from bursty.kernels import gibbs_blocks, threads
 from bursty.samplers import dcmlda, lda
-from bursty.samplers.tokens import Cells, State, Tokens, random_topics
+from bursty.samplers.tokens import HeldWords, State, Tokens, random_topics
 from samplers import oracles_topics as oracles
 
 ALPHA = np.array([0.7, 1.6, 0.4, 0.2])
@@ -200,7 +200,7 @@ def test_probabilities_of_next_words_for_any_threads(corpus, name, monkeypatch):
 def next_words(numbers):
     """As many words of each document."""
     words = np.random.default_rng(3).integers(0, 30, numbers.sum()).astype(np.int32)
-    return Cells(np.append(0, np.cumsum(numbers)), words)
+    return HeldWords(np.append(0, np.cumsum(numbers)), words)
 
 
 def test_threads_share_work_by_what_it_costs(corpus, monkeypatch):
