@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 import bursty
 from bursty.engines import Chunk
 from bursty.models.classify import BayesClassifier, refinement
-from bursty.models.classify.logistic import Line, Objective, minimise
+from bursty.models.classify.logistic import Line, Objective, minimise, side_by_side
 from bursty.models.classify.refinement import (
     EXPECTED_POWERS,
     INVERSE_STRENGTH,
@@ -51,13 +51,15 @@ def test_linear_model_is_scikit_learns(documents, form):
     X, y = documents
     rows, weights = features(X, np.linspace(0.1, 2.0, X.shape[1])), np.arange(len(y)) % 3
     problem = problem_in(form, rows, y, weights)
-    found = minimise(problem, problem.zero(), 0.0, 2000)
+    found = minimise([problem], problem.zero(), 0.0, 2000)[0]
     solution = problem.solution(found)
     theirs = LogisticRegression(C=INVERSE_STRENGTH, tol=1e-10, max_iter=5000).fit(rows, y, sample_weight=weights)
     logits = rows @ solution[1:] + solution[0]
     proba = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(proba, theirs.predict_proba(rows), atol=1e-5)
-    np.testing.assert_allclose(problem.scores(found), logits, atol=1e-9)  # also of those with weight 0
+    np.testing.assert_allclose(
+        side_by_side([problem.scores(found)])[0], logits, atol=1e-9
+    )  # also of those with weight 0
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -67,14 +69,26 @@ def test_without_some_documents(documents, form):
     rows, mine = features(X, np.linspace(0.1, 2.0, X.shape[1])), np.arange(len(y)) % 4 == 0
     problem = problem_in(form, rows, y, np.ones(len(y)))
     others = problem.without(mine)
-    left = minimise(others, others.zero(), 0.0, 2000)
+    left = minimise([others], others.zero(), 0.0, 2000)[0]
     if form != "words":
         assert not left[0, 1:][mine].any()
     alone = problem_in(form, rows[~mine], y[~mine], np.ones((~mine).sum()))
-    solution = alone.solution(minimise(alone, alone.zero(), 0.0, 2000))
-    scores, expected = others.scores(left)[mine], rows[mine] @ solution[1:] + solution[0]
+    solution = alone.solution(minimise([alone], alone.zero(), 0.0, 2000)[0])
+    scores, expected = side_by_side([others.scores(left)])[0][mine], rows[mine] @ solution[1:] + solution[0]
     proba, expected = (np.exp(s) / np.exp(s).sum(axis=1, keepdims=True) for s in (scores, expected))
     np.testing.assert_allclose(proba, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_searches_side_by_side_are_those_one_by_one(documents, form):
+    """They may end after different numbers of steps."""
+    X, y = documents
+    rows = features(X, np.linspace(0.1, 2.0, X.shape[1]))
+    problem = problem_in(form, rows, y, np.ones(len(y)))
+    parts = [problem.without(np.arange(start, len(y), 3)) for start in range(3)]
+    parts.append(problem.without(np.flatnonzero(y == 0)))
+    for one, vector in zip(parts, minimise(parts, problem.zero(), 1e-4, 100), strict=True):
+        np.testing.assert_allclose(vector, minimise([one], problem.zero(), 1e-4, 100)[0], rtol=1e-6, atol=1e-9)
 
 
 def test_steps_are_the_same_in_every_form(documents):
@@ -82,7 +96,7 @@ def test_steps_are_the_same_in_every_form(documents):
     rows = features(X, np.linspace(0.1, 2.0, X.shape[1]))
     for n_steps in (1, 2, 5, 12):
         problems = [problem_in(form, rows, y, np.ones(len(y))) for form in FORMS]
-        words, *others = (p.solution(minimise(p, p.zero(), 0.0, n_steps)) for p in problems)
+        words, *others = (p.solution(minimise([p], p.zero(), 0.0, n_steps)[0]) for p in problems)
         for other in others:
             np.testing.assert_allclose(words, other, atol=1e-6)
 
@@ -107,7 +121,7 @@ def test_every_step_lowers_the_loss(documents, form):
     problem = problem_in(form, rows, y, np.ones(len(y)))
     values = []
     for n_steps in range(6):
-        solution = problem.solution(minimise(problem, problem.zero(), 0.0, n_steps))
+        solution = problem.solution(minimise([problem], problem.zero(), 0.0, n_steps)[0])
         logits = rows @ solution[1:] + solution[0]
         losses = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(len(y)), y]
         values.append(losses.mean() + (solution[1:] ** 2).sum() / (2 * INVERSE_STRENGTH * len(y)))
@@ -124,13 +138,14 @@ def test_gradient_of_the_loss(documents, form):
     x = np.random.default_rng(0).normal(size=shape)
 
     def loss(flat):
-        solution = problem.solution(problem.vector(flat.reshape(shape)))
+        solution = problem.solution(side_by_side([problem.vector(flat.reshape(shape))])[0])
         logits = rows @ solution[1:] + solution[0]
         losses = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(8), y[:8]]
         return weights @ losses / weights.sum() + (solution[1:] ** 2).sum() / (2 * INVERSE_STRENGTH * weights.sum())
 
-    at = problem.vector(x)
-    slope = problem.slope(at, Line(problem, problem.scores(at)).errors)
+    (at,) = side_by_side([problem.vector(x)])
+    line = Line(problem, side_by_side([problem.scores(at)])[0])
+    (slope,) = side_by_side([problem.slope(at, line.errors)])
     # In documents, the derivative by A is that by B = X'A times X: what inner products are taken with.
     np.testing.assert_allclose(slope[-1].ravel(), approx_fprime(x.ravel(), loss, 1e-7), atol=1e-6)
 

@@ -9,6 +9,8 @@ are the same. In both forms scores are linear along a direction, so that a step 
 pass over the words. With few documents, the inner products ``X X'`` are computed once.
 
 A document of weight 0 is left out: its row of A stays 0, and its row of Z is the score by a model that has not seen it.
+So fits without different documents share X, and are searched for side by side: each is a generator that asks for
+products with X, which are computed for all of them at once (`side_by_side`) and take little longer than for one.
 
 | symbol | name | shape |
 |---|---|---|
@@ -20,6 +22,7 @@ A document of weight 0 is left out: its row of A stays 0, and its row of Z is th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -36,6 +39,9 @@ MEMORY = 10
 FLAT, MAX_TRIALS = 0.5, 20
 #: Inner products are computed once if they are at most this many times the words of the documents.
 DENSE = 4
+
+#: Asks for a function of an array, column by column, and goes on with its result.
+Search = Generator[tuple[Callable[[Array], Array], Array], Array, Array]
 
 
 @dataclass(frozen=True)
@@ -61,8 +67,10 @@ class Objective:
         return cls(chunk, codes, weights, n_classes, inverse_strength, by_documents, gram)
 
     def without(self, documents: Array) -> Objective:
-        """The same without some of the documents (a mask)."""
-        return replace(self, weights=np.where(documents, 0.0, self.weights))
+        """The same without some of the documents."""
+        weights = self.weights.copy()
+        weights[documents] = 0.0
+        return replace(self, weights=weights)
 
     @property
     def pull(self) -> float:
@@ -74,24 +82,26 @@ class Objective:
         n_rows = self.chunk.n_documents if self.by_documents else self.chunk.n_words
         return np.zeros((2 if self.by_documents else 1, n_rows + 1, self.n_classes))
 
-    def vector(self, coordinates: Array) -> Array:
+    def vector(self, coordinates: Array) -> Search:
         """With what its inner products are taken with."""
         if not self.by_documents:
             return coordinates[None]
-        return np.stack([coordinates, np.concatenate([coordinates[:1], self._products(coordinates[1:])])])
+        scores = yield self._products, coordinates[1:]
+        return np.stack([coordinates, np.concatenate([coordinates[:1], scores])])
 
     def _products(self, rows: Array) -> Array:
         return self.chunk.tokens(self.chunk.sum_tokens(rows)) if self.gram is None else self.gram @ rows
 
-    def scores(self, vector: Array) -> Array:
+    def scores(self, vector: Array) -> Search:
         """Logits of the documents, or what a direction adds to them."""
-        rest = vector[1, 1:] if self.by_documents else self.chunk.tokens(vector[0, 1:])
+        rest = vector[1, 1:] if self.by_documents else (yield self.chunk.tokens, vector[0, 1:])
         return rest + vector[0, 0]
 
-    def slope(self, x: Array, errors: Array) -> Array:
+    def slope(self, x: Array, errors: Array) -> Search:
         """Gradient at x, from the slope in its scores."""
-        rest = errors if self.by_documents else self.chunk.sum_tokens(errors)
-        return self.vector(np.concatenate([errors.sum(axis=0)[None], rest + self.pull * x[0, 1:]]))
+        rest = errors if self.by_documents else (yield self.chunk.sum_tokens, errors)
+        found = yield from self.vector(np.concatenate([errors.sum(axis=0)[None], rest + self.pull * x[0, 1:]]))
+        return found
 
     def solution(self, vector: Array) -> Array:
         """Intercepts, then the coefficients of each word, in rows."""
@@ -100,13 +110,36 @@ class Objective:
         return np.concatenate([vector[0, :1], self.chunk.sum_tokens(vector[0, 1:])])
 
 
-def minimise(objective: Objective, start: Array, tol: float, max_iter: int) -> Array:
-    """The best vector; the search ends when a step gains at most ``tol`` per document.
+def minimise(objectives: Sequence[Objective], start: Array, tol: float, max_iter: int) -> list[Array]:
+    """The best vectors of some objectives with the same documents, and different weights of these.
 
-    The sums are computed in threads and do not depend on their number, unlike those of a multi-threaded BLAS.
+    A search ends when a step gains at most ``tol`` per document. The sums are computed in threads and do not depend on
+    their number, unlike those of a multi-threaded BLAS.
     """
     with _libraries().limit(limits=1, user_api="blas"):
-        return _minimise(objective, start, tol, max_iter)
+        return side_by_side([_minimise(objective, start, tol, max_iter) for objective in objectives])
+
+
+def side_by_side(searches: Sequence[Search]) -> list[Array]:
+    """The results of searches that ask for the same functions in the same order, some of them longer than others."""
+    results: dict[int, Array] = {}
+    asked: dict[int, tuple[Callable[[Array], Array], Array]] = {}
+
+    def go_on(number: int, answer: Array | None) -> None:
+        try:
+            asked[number] = searches[number].send(answer)  # type: ignore[arg-type]  # None starts it
+        except StopIteration as end:
+            asked.pop(number, None)
+            results[number] = end.value
+
+    for number in range(len(searches)):
+        go_on(number, None)
+    while asked:
+        function = next(iter(asked.values()))[0]
+        answers = function(np.concatenate([columns for _, columns in asked.values()], axis=1))
+        for number, answer in zip(list(asked), np.split(answers, len(asked), axis=1), strict=True):
+            go_on(number, answer)
+    return [results[number] for number in range(len(searches))]
 
 
 @cache
@@ -115,19 +148,20 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _minimise(objective: Objective, x: Array, tol: float, max_iter: int) -> Array:
-    line = Line(objective, objective.scores(x))
-    slope, memory = objective.slope(x, line.errors), Memory(x.shape)
+def _minimise(objective: Objective, x: Array, tol: float, max_iter: int) -> Search:
+    line = Line(objective, (yield from objective.scores(x)))
+    slope, memory = (yield from objective.slope(x, line.errors)), Memory(x.shape)
     for _ in range(max_iter):
         direction = memory.downhill(slope)
         guess = 1.0 if memory.n_steps else 1.0 / max(np.sqrt(product(slope, slope)), 1e-300)
-        length, gain = line.search(x, direction, guess)
+        ahead = yield from objective.scores(direction)
+        length, gain = line.search(x, direction, ahead, guess)
         if gain <= 0.0:
             break
         x, last = x + length * direction, slope
         if gain <= tol:
             break
-        slope = objective.slope(x, line.errors)
+        slope = yield from objective.slope(x, line.errors)
         memory.add(length * direction, slope - last)
     return x
 
@@ -177,12 +211,11 @@ class Line:
         inputs = self.scores, ahead, length, self.objective.codes, self.shares
         return *logits.log_losses(*inputs, errors), errors
 
-    def search(self, x: Array, direction: Array, guess: float) -> tuple[float, float]:
-        """Length of the step in a direction, and what it gains.
+    def search(self, x: Array, direction: Array, ahead: Array, guess: float) -> tuple[float, float]:
+        """Length of the step in a direction, which adds ``ahead`` to the scores, and what it gains.
 
         The loss is convex: where its derivative along the line is small, or changes sign, is found by secants.
         """
-        ahead = self.objective.scores(direction)
         # The penalty is that of the coefficients without the intercepts.
         tilt, bend = (self.objective.pull * product(rows[:, 1:], direction[:, 1:]) for rows in (x, direction))
         first = float(np.vdot(self.errors, ahead)) + tilt

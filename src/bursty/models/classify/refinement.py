@@ -50,7 +50,7 @@ from bursty.engines import Chunk
 from bursty.kernels import threads
 from bursty.models.classify.heldout import Sample
 from bursty.models.classify.labels import Targets
-from bursty.models.classify.logistic import Objective, log_loss, minimise
+from bursty.models.classify.logistic import Objective, log_loss, minimise, side_by_side
 from bursty.storage.schema import floats, number, storable
 from bursty.typing import Array
 
@@ -184,20 +184,17 @@ def refine(
         return None
     rows = sp.csr_array(features(documents.counts, weights)[:, used])
     problem = linear_problem(rows, codes, documents.weights, n_classes)
-    start = problem.zero()
-    linear: list[Array] = []
     held_out: list[Array] = []
     for keys in folds:
         if sum(len(rows_of_fold) for rows_of_fold in held_out) >= ENOUGH_HELD_OUT:
             break
-        mine = np.isin(documents.keys, keys)  # in the order of the stream, like the keys
-        others = problem.without(mine)
-        found = minimise(others, others.zero(), TOLERANCE, MAX_STEPS)
-        linear.append(others.scores(found)[mine])
-        held_out.append(np.flatnonzero(mine))
-        start += found
+        held_out.append(np.flatnonzero(np.isin(documents.keys, keys)))  # in the order of the stream, like the keys
+    others = [problem.without(rows_of_fold) for rows_of_fold in held_out]
+    found = minimise(others, problem.zero(), TOLERANCE, MAX_STEPS)
+    scores = side_by_side([part.scores(vector) for part, vector in zip(others, found, strict=True)])
+    linear = [part[rows_of_fold] for part, rows_of_fold in zip(scores, held_out, strict=True)]
     # The solutions without a fold are close to the one for all documents.
-    best = problem.solution(minimise(problem, start / len(held_out), TOLERANCE, MAX_STEPS))
+    best = problem.solution(minimise([problem], np.mean(found, axis=0), TOLERANCE, MAX_STEPS)[0])
     order = np.concatenate(held_out)
     experts, truth, counted = (logits[: len(order)], np.concatenate(linear)), codes[order], documents.weights[order]
     powers = fit_powers(*experts, truth, counted)
