@@ -170,6 +170,8 @@ def test_a_table_of_counts_with_other_columns_says_how_to_name_them(write):
         read_corpus(path)
     with pytest.raises(ValueError, match="'vegan' is not a count; metadata= keeps a column beside the counts"):
         read_corpus(path, format="wide")
+    with pytest.raises(ValueError, match="has no columns of counts; the columns are 'year'"):
+        read_corpus(write("years.csv", "year\n1999\n2001\n"), format="wide")
     with pytest.raises(ValueError, match="has no column 'place'"):
         read_corpus(path, format="wide", metadata=["place"])
 

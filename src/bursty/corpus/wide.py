@@ -87,6 +87,8 @@ def read_wide(
         if features is None:
             kept = {column: [] for column in _described(name, head, label, id, metadata)}
             id_column, label_column, features = _roles(head, label, id, kept)
+            if not features:
+                raise ValueError(f"{name} has no columns of counts; the columns are {listed(list(record))}")
             transpose = transpose or id_column == _BIOM
         for column, feature in enumerate(features):
             value = _count(record[feature], place, feature)
@@ -137,10 +139,11 @@ def _roles(
     usual = {column.strip().lower(): column for column in reversed(columns)}
     if id is None:
         id = _first(usual, USUAL["id"])
+    if id is None and columns:
         first = columns[0]
         differ = len({row[first] for row in head}) == len(head)
         named = not first.strip() or first == _BIOM or (differ and _NAMES_ROWS.fullmatch(first.strip()))
-        if id is None and (named or not is_count(record[first])):
+        if named or not is_count(record[first]):
             id = first
     if label is None:
         label = _first(usual, USUAL["label"])
