@@ -220,6 +220,10 @@ def test_the_first_object_may_lack_columns(tmp_path):
     corpus = read_corpus(jsonl(tmp_path, *rows))
     assert corpus.metadata["year"].tolist() == ["", "1999", "2001"]
     assert corpus.labels.tolist() == [-1, 0, 1]
+    assert as_dict(read_corpus(jsonl(tmp_path, {"body": "one"}, {"body": "two", "text": "three"}))) == {
+        "0": {"one": 1},
+        "1": {"two": 1},
+    }
     with pytest.raises(ValueError, match="line 1 has no 'text'"):
         read_corpus(jsonl(tmp_path, {"year": 1999}, *rows))
 

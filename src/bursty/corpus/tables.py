@@ -69,6 +69,8 @@ def read_table(
     columns: dict[str, Any] = {}  # objects of JSON may lack any column, the first of them, too
     for _, record in first:
         columns = {**columns, **{column: value for column, value in record.items() if column not in columns}}
+    if text is None:
+        text = _usual([column for column in columns if all(column in record for _, record in first)], "text")
     text_columns, label_column, id_column = picked = _pick(columns, name, text, label, id, metadata)
     labels: list[Any] = []
     ids: list[str] = []
