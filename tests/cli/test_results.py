@@ -216,9 +216,11 @@ def test_import_and_info(bench):
 
 
 def test_facts_have_the_units_of_the_corpus(capsys):
-    facts = {"log_likelihood_per_document": -2.5, "words": 3}
+    facts = {"log_likelihood_per_document": -2.5, "words": 3, "log_likelihood_per_word": -1.0}
     print_facts(facts, sys.stdout, True, Units.of("site,bird,call").say)
-    assert capsys.readouterr().out == "log likelihood per site  -2.500\nbirds                    3\n"
+    assert capsys.readouterr().out == (
+        "log likelihood per site  -2.500\nbirds                    3\nlog likelihood per call  -1.000\n"
+    )
 
 
 def test_info_warns(bench):

@@ -180,5 +180,5 @@ def _number(value: float) -> str:
 
 
 def spoken(name: str) -> str:
-    """A name without underscores, for display."""
-    return printable(name).replace("_", " ")
+    """A name without underscores, for display; a log-likelihood "per word" is one per token, whose unit is another."""
+    return printable(name).replace("_per_word", "_per_token").replace("_", " ")
