@@ -58,3 +58,15 @@ def test_several_labels_calibrated_and_in_batches(multi):
     np.testing.assert_allclose(batches.predict_proba(X), whole.predict_proba(X), rtol=1e-6)
     assert 0.8 < break_even(Y, BayesClassifier().fit(X, Y).predict_proba(X)) <= 1.0
     assert np.mean(BayesClassifier().fit(X, Y).predict(X) == Y) > 0.8
+
+
+def test_a_table_has_a_column_per_class_in_the_first_batch_too(multi):
+    X, Y = multi
+    options = {"smoothing": 0.01, "calibrate": None}
+    named = BayesClassifier(**options).partial_fit(X[:50], Y[:50], classes=[0, 1, 2])
+    for table in (Y, sp.csr_array(Y), pd.DataFrame(Y)):
+        rows = table.iloc if isinstance(table, pd.DataFrame) else table
+        model = BayesClassifier(**options).partial_fit(X[:50], rows[:50])
+        assert model.classes_.tolist() == [0, 1, 2]
+        assert np.array_equal(model.predict_proba(X), named.predict_proba(X))
+        assert model.partial_fit(X[50:], rows[50:]).predict(X).shape == Y.shape

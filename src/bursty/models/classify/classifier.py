@@ -30,7 +30,7 @@ from bursty.kernels import threads
 from bursty.models.classify import priors
 from bursty.models.classify.calibration import Temperature
 from bursty.models.classify.heldout import LEAST_HELD_OUT, HeldOut, Sample, SearchSetup, parameters
-from bursty.models.classify.labels import Targets, check_targets, class_names, labelled, n_documents
+from bursty.models.classify.labels import Targets, check_targets, class_names, is_table, labelled, n_documents
 from bursty.models.classify.layout import Layout
 from bursty.models.classify.prediction import ClassPrediction
 from bursty.models.classify.presets import preset
@@ -253,7 +253,7 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
         ----------
         X, y, sample_weight : as in `fit`
         classes : array-like of shape (n_classes,)
-            All labels; required in the first call.
+            All labels; required in the first call, unless y is a table with one column per class.
         """
         settings = Settings.of(self)
         if settings.transform == "tfidf":
@@ -263,11 +263,11 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
             )
         first = not hasattr(self, "classes_")
         documents = self._place(X, reset=first)
-        if first and classes is None:
+        if first and classes is None and not is_table(y):
             raise ValueError("classes must be passed on the first call to partial_fit: all labels that may come")
         if not first and classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
             raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit")
-        names = np.unique(classes) if first else self.classes_
+        names = self.classes_ if not first else None if classes is None else np.unique(classes)
         targets, weights = self._check_labels(documents.n_documents, y, sample_weight, names)
         documents, targets, weights = _weighted(documents, targets, weights)
         if first:

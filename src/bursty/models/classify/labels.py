@@ -124,9 +124,18 @@ def check_targets(y: Any, n_documents: int, owner: str, classes: Any = None) -> 
     if _is_label_sets(y):
         return _from_sets(y, n_documents, classes)
     table = y if sp.issparse(y) else _as_array(y)
-    if table.ndim == 2 and (sp.issparse(table) or table.shape[1] != 1):
+    if _has_columns(table):
         return _from_table(table, n_documents, classes)
     return _from_labels(table, n_documents, classes)
+
+
+def is_table(y: Any) -> bool:
+    """Whether y has one column per class."""
+    return not (y is None or _is_label_sets(y)) and _has_columns(y if sp.issparse(y) else _as_array(y))
+
+
+def _has_columns(table: Any) -> bool:
+    return table.ndim == 2 and (sp.issparse(table) or table.shape[1] != 1)
 
 
 def _from_labels(y: Array, n_documents: int, classes: Any) -> Targets:
