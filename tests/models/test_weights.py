@@ -84,6 +84,15 @@ def test_bad_weights(bad, corpus):
         Mixture(3).fit(corpus, sample_weight=bad)
 
 
+@pytest.mark.parametrize("kwargs", [{}, {"complement": True}, {"normalize_weights": True}], ids=str)
+def test_weights_equal_repetition_with_tfidf(kwargs, corpus, weights):
+    rows = np.repeat(np.arange(len(corpus)), weights)
+    options = {"family": "multinomial", "transform": "tfidf", "smoothing": 0.1, "calibrate": None, "refine": None}
+    weighted = BayesClassifier(**options, **kwargs).fit(corpus, corpus.labels, sample_weight=weights)
+    repeated = BayesClassifier(**options, **kwargs).fit(corpus.select(rows), corpus.labels[rows])
+    np.testing.assert_allclose(weighted.scores(corpus), repeated.scores(corpus), rtol=1e-9)
+
+
 @pytest.mark.parametrize("kwargs", [{}, {"refine": None}, {"smoothing": 0.1, "calibrate": None}], ids=str)
 @pytest.mark.parametrize("several", [False, True], ids=["single", "multi"])
 def test_a_document_of_weight_zero_is_absent(kwargs, several, corpus):

@@ -235,7 +235,7 @@ class BayesClassifier(ClassifierMixin, ClassPrediction):
         documents, targets, weights = _weighted(documents, targets, weights)
         self._begin(settings, targets)
         self.class_names_ = class_names(self.classes_, names)
-        self._transform = Transform.fit(settings.transform, documents)
+        self._transform = Transform.fit(settings.transform, documents, weights)
         self._absorb(settings, documents, targets, weights)
         held_out = self._finish(settings)
         if held_out is not None and settings.refines(self._layout):

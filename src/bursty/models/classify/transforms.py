@@ -3,8 +3,8 @@
     L       log(1 + x)
     TW-L    log(1 + x) log(D / df), then every document scaled to Euclidean length 1
 
-df is the number of training documents that have the word. The results are not counts, so only the multinomial accepts
-them.
+D is the number of training documents and df that of those with the word, by weight. The results are not counts, so only
+the multinomial accepts them.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ class Transform:
     idf: Array | None = None
 
     @classmethod
-    def fit(cls, kind: Literal["log", "tfidf"] | None, documents: Documents) -> Transform:
+    def fit(cls, kind: Literal["log", "tfidf"] | None, documents: Documents, weights: Array) -> Transform:
         """Learn the document frequencies if needed; a word that does not occur gets weight 0."""
         if kind != "tfidf":
             return cls(kind)
-        df = documents.sum(Chunk.document_frequency)
-        return cls(kind, np.where(df > 0, np.log(documents.n_documents / np.maximum(df, 1)), 0.0))
+        df = documents.sum(_document_frequency, documents.split(weights))
+        ratio = weights.sum() / np.where(df > 0, df, weights.sum())
+        return cls(kind, np.log(np.maximum(ratio, 1.0)))  # weights are rounded sums: a ratio may be just below 1
 
     def __call__(self, counts: sp.csr_array) -> sp.csr_array:
         """The transformed documents; the counts themselves if there is no transformation."""
@@ -45,6 +46,11 @@ class Transform:
             values *= self.idf[counts.indices]
             values = _unit_rows(values, counts.indptr)
         return sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def _document_frequency(chunk: Chunk, weights: Array) -> Array:
+    """Weight of the documents that have each word."""
+    return np.bincount(chunk.indices, np.repeat(weights, np.diff(chunk.indptr)), minlength=chunk.n_words)
 
 
 def _unit_rows(values: Array, indptr: Array) -> Array:
