@@ -245,6 +245,7 @@ def test_reliability_of_two_models_in_one_plot():
 
 def test_labels_are_cut_and_are_no_mathematics():
     assert style.short("x" * 30) == "x" * 23 + "…"
+    assert style.short("a\ud800$") == r"a\ud800\$"
     ax = plot.confusion(["$\\frac{", "b"], [0, 1])
     ax.figure.canvas.draw()
 

@@ -234,6 +234,19 @@ def test_bursty_stationary_distribution(sampler):
     agree(visits(problem_of(x, most, bursty=True), sampler, 9_000, 6), bursty_joint(x, most))
 
 
+def test_burstiness_that_no_document_shows_has_its_prior():
+    """Documents of one word say nothing about s, whose logarithm is normal."""
+    problem = problem_of(np.eye(3), None, bursty=True)
+    state, logs = state_of(problem, [0, 0, 1], [1, 1, 0]), []
+    log_eta, slot = np.log(np.full((2, 2), 0.5)), np.array([0, 1, -1], dtype=np.int32)
+    for number in range(4_000):
+        state = dpmfs_draws.draw_bursts(problem, state, log_eta, np.zeros(3), slot, 5, number)
+        logs.append(np.log(state.burst.sum()))
+    assert np.mean(logs) == pytest.approx(dpmfs.LOG_BURST, abs=0.4)
+    assert np.std(logs) == pytest.approx(3.0, rel=0.1)
+    np.testing.assert_array_equal(state.tables, 1)
+
+
 def test_bursty_log_joint():
     x = np.array([[3, 0, 1], [0, 2, 1], [2, 1, 0]])
     problem, s = problem_of(x, None, bursty=True), np.array([7.0, 20.0])

@@ -70,8 +70,8 @@ def finish(ax: Axes, title: str, xlabel: str = "", ylabel: str = "", *, grid: st
 
 
 def short(text: Any) -> str:
-    """Text short enough for an axis, escaped so that matplotlib does not parse it as mathematics."""
-    plain = str(text).replace("$", r"\$")
+    """Text short enough for an axis, escaped where matplotlib would parse it as mathematics, or cannot draw it."""
+    plain = str(text).encode("utf-8", "backslashreplace").decode().replace("$", r"\$")
     return plain if len(plain) <= LONGEST_LABEL else plain[: LONGEST_LABEL - 1] + "…"
 
 
