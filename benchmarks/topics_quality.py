@@ -3,7 +3,8 @@
 Prediction is document completion (`bursty.metrics.document_completion`): the models are fitted to training documents,
 and one half of each test document is predicted from the other. The splits are fixed files, ``completion/*.npz`` in the
 folder that BURSTY_DATA names; ``--split SEED`` makes another one of the same documents. Settings are chosen on other
-collections, at most 2,000 documents of each, a quarter of them for the test: ``--corpora k1b la1 --split 0``.
+collections, and two more are only reported on (tr45 and la2): at most 2,000 documents of each, a quarter of them for
+the test, ``--corpora k1b la1 --split 0``.
 
 Topics are judged by their ten top words: NPMI over the training documents, diversity (share of distinct words), and
 stability (mean overlap of the word probabilities of matched topics, between pairs of seeds).
@@ -49,6 +50,8 @@ from bursty.samplers import lda as sampler
 CORPORA = ("nips391", "20news", "ap", "short-TS")
 #: Collections to choose settings on, by their names in `bursty.datasets`.
 CHOOSING = {"classic400": "classic400"} | {name: f"zhong15/{name}" for name in ("k1b", "hitech", "la1", "reviews")}
+#: Collections that nothing was chosen on.
+REPORTING = {name: f"zhong15/{name}" for name in ("tr45", "la2")}
 _AT_MOST = 2000
 #: What is compared unless `--models` says otherwise.
 MODELS = ("DCMLDA, 60 drawn", "DCMLDA, 0 drawn", "tomotopy LDA")
@@ -102,9 +105,9 @@ class Split:
 
 
 def load(name: str, seed: int | None) -> Split:
-    """The fixed split, or another one of the same documents, or of a collection to choose on."""
-    if name in CHOOSING:
-        return _split(datasets.load(CHOOSING[name]).counts, 0.25, seed or 0)
+    """The fixed split, or another one of the same documents, or of a collection to choose or report on."""
+    if source := (CHOOSING | REPORTING).get(name):
+        return _split(datasets.load(source).counts, 0.25, seed or 0)
     with np.load(Path(os.environ["BURSTY_DATA"]) / "completion" / f"{name}.npz", allow_pickle=False) as file:
         parts = {key: file[key] for key in file.files}
     split = Split(*(_matrix(parts, part) for part in ("train", "observed", "held")))
@@ -244,7 +247,7 @@ def line(key: dict[str, Any], rows: list[dict[str, Any]]) -> tuple[Any, ...]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpora", nargs="+", default=list(CORPORA), choices=(*CORPORA, *CHOOSING))
+    parser.add_argument("--corpora", nargs="+", default=list(CORPORA), choices=(*CORPORA, *CHOOSING, *REPORTING))
     parser.add_argument("--topics", nargs="+", type=_number, default=[20, 50, 100], help='numbers of topics, or "auto"')
     parser.add_argument("--seeds", type=int, default=3, help="number of fits of each model")
     parser.add_argument("--jobs", type=int, default=1, help="number of seeds that are fitted at once")
