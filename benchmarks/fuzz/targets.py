@@ -223,8 +223,13 @@ def shards_target() -> Target:
         flat = mutations.change_array(seeds.array(files[name]), rng, [np.arange(5, dtype=np.int32)])
         manifest, arrays = mutations.unpack(files["index"])
         rows = dict(map(tuple, manifest["tree"]["dict"]))["shards"]
-        rows[int(name[:5])][-1] = zlib.crc32(np.ascontiguousarray(flat).data) if flat.dtype.kind in "iu" else 0
-        return seeds.join({**files, name: seeds.npy(flat), "index": mutations.pack(manifest, arrays)})
+        checksum = zlib.crc32(np.ascontiguousarray(flat).data) if flat.dtype.kind in "iu" else 0
+        rows[int(name[:5])][-1] = checksum
+        names = f"{name[:5]}.names"
+        told, columns = mutations.unpack(files[names])
+        dict(map(tuple, told["tree"]["dict"]))["shard"][-1] = checksum
+        changed = {names: mutations.pack(told, columns), "index": mutations.pack(manifest, arrays)}
+        return seeds.join({**files, name: seeds.npy(flat), **changed})
 
     def damage(content: bytes, rng: random.Random) -> bytes:
         files = seeds.split(content)
@@ -254,6 +259,7 @@ def shards_of(files: dict[str, bytes]) -> Any:
         flat = seeds.array(files[f"{number:05d}.npy"])
         indptr, indices, data = np.split(flat, [documents + 1, documents + 1 + n_cells])
         names = oracle.contents(files[f"{number:05d}.names"])["tree"]
+        names.pop("'shard'", None)  # whose names they are, which others would not be accepted for
         parts.append({"cells": oracle.cells(data[:n_cells], indices, indptr), "names": names})
     told = {name: index[f"'{name}'"] for name in ("has_words", "is_multilabel", "vocabulary", "label_names", "info")}
     return {"parts": parts, "shards": index["'shards'"], **told}

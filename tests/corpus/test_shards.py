@@ -44,6 +44,22 @@ def joined(parts):
     return sp.vstack([part.counts for part in parts]).toarray()
 
 
+def test_names_of_other_documents_are_refused(sharded):
+    """Two shards of as many documents; files of 0.1, which do not say whose they are, are read."""
+    paths = [sharded.path / f"0000{number}.names" for number in (0, 1)]
+    first, second = (path.read_bytes() for path in paths)
+    paths[0].write_bytes(second)
+    paths[1].write_bytes(first)
+    with pytest.raises(ValueError, match=r"shard 0 .* 00000\.names belongs to other counts"):
+        ShardedCorpus(sharded.path).ids  # noqa: B018 - reading is what is tested
+    for path, content in zip(paths, (first, second), strict=True):
+        path.write_bytes(content)
+        tree = read_tree(path, "shards")
+        del tree["shard"]
+        write_tree(path, "shards", tree)
+    np.testing.assert_array_equal(ShardedCorpus(sharded.path).ids, sharded.ids)
+
+
 def test_the_number_of_shards_is_said(corpus, sharded, tmp_path):
     assert repr(sharded).endswith(", 4 shards>")
     assert repr(write_shards(tmp_path / "one", corpus.select(slice(20)))).endswith(", 1 shard>")

@@ -232,6 +232,8 @@ class ShardedCorpus:
         if not path.is_file():
             raise self._damaged(number, f"{path.name} is missing")
         names = read_tree(path, _KIND)
+        if isinstance(names, dict) and names.pop("shard", None) not in (None, [number, self.shards[number].checksum]):
+            raise self._damaged(number, f"{path.name} belongs to other counts")
         keys = {"ids", "metadata", "label_matrix" if self.is_multilabel else "labels"}
         if not isinstance(names, dict) or names.keys() != keys:
             raise self._damaged(number, f"{path.name} does not contain {', '.join(sorted(keys))}")
@@ -384,11 +386,13 @@ def _write_shard(folder: Path, number: int, part: Corpus) -> Shard:
     arrays = [rows.indptr, rows.indices, rows.data, columns.indptr, columns.indices, columns.data]
     flat = np.concatenate([array.astype(np.int32, copy=False) for array in arrays])
     np.save(folder / f"{number:05d}.npy", flat, allow_pickle=False)
-    names: dict[str, Any] = {"ids": part.ids, "metadata": dict(part.metadata)}
+    checksum = zlib.crc32(flat.data)
+    # Which counts the names belong to; files of 0.1 do not say so.
+    names: dict[str, Any] = {"shard": [number, checksum], "ids": part.ids, "metadata": dict(part.metadata)}
     names |= {"label_matrix": part.label_matrix} if part.is_multilabel else {"labels": part.labels}
     write_tree(folder / f"{number:05d}.names", _KIND, names)
     empty = int(np.count_nonzero(np.diff(rows.indptr) == 0))
-    return Shard(len(part), rows.nnz, int(rows.data.sum(dtype=np.int64)), empty, zlib.crc32(flat.data))
+    return Shard(len(part), rows.nnz, int(rows.data.sum(dtype=np.int64)), empty, checksum)
 
 
 def _write_index(folder: Path, first: Corpus, shards: Sequence[Shard]) -> None:
