@@ -234,6 +234,17 @@ def test_bursty_stationary_distribution(sampler):
     agree(visits(problem_of(x, most, bursty=True), sampler, 9_000, 6), bursty_joint(x, most))
 
 
+def test_a_sweep_of_the_paper_says_which_share_of_the_tried_words_changed():
+    problem, n_steps, shares = problem_of(X), 4, []
+    state = state_of(problem, [0, 0, 1, 1], [1, 0, 1])
+    for number in range(40):
+        after, info = dpmfs_paper.sweep(problem, state, dpmfs_paper.Steps(n_steps, 1), 5, number)
+        assert info.words == np.count_nonzero(after.chosen != state.chosen) / n_steps
+        shares.append(info.words)
+        state = after
+    assert 0 < np.mean(shares) < 1
+
+
 def test_burstiness_that_no_document_shows_has_its_prior():
     """Documents of one word say nothing about s, whose logarithm is normal."""
     problem = problem_of(np.eye(3), None, bursty=True)
