@@ -120,6 +120,17 @@ def test_json_of_models_and_kept_files(bench):
     assert document["files"] == ["new/documents.csv"]
 
 
+def test_a_report_does_not_outlive_its_model(bench):
+    page = bench.folder / "again" / "report.html"
+    assert bench("cluster", "mails", "--k", "2", "--out", "again", "--report").code == 0
+    assert page.exists()
+    assert bench("infer", "again", "mails", "--out", "again").code == 0
+    assert page.exists()  # the model is the same
+    outcome = bench("cluster", "mails", "--k", "3", "--out", "again")
+    assert "which showed the model that was here before" in outcome.err
+    assert not page.exists()
+
+
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
 def test_formats_of_tables(format, bench):
     assert bench("infer", "about", "mails", "--out", "new", "--format", format).code == 0

@@ -132,6 +132,10 @@ class Results:
 
     def _deliver(self) -> None:
         if self.options.out is not None:
+            page = self.options.out / "report.html"
+            if "model.bursty" in self._names and page.name not in self._names and page.exists():
+                say(f"removed {page}, which showed the model that was here before; --report writes a new one")
+                page.unlink()
             self._files = [self.options.out / name for name in self._names]
             say(f"saved in {self.options.out}: {', '.join(self._names)}")
         self._print()
