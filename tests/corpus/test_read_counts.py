@@ -211,7 +211,8 @@ def test_matlab_variables_by_name(tmp_path):
         (b"\x89HDF\r\n\x1a\n" + bytes(200), r"version 7\.3 .*-v7"),
         (b"MATLAB 7.3 MAT-file, Platform" + bytes(200), r"version 7\.3 .*-v7"),
         (b"MATLAB 5.0 MAT-file" + bytes(109) + b"\x0f\0\0\0\x10\0\0\0" + b"\xff" * 16, "damaged"),
-        (b"MATLAB 5.0 MAT-file" + bytes(107) + b"IM" + b"\x0e\0\0\0\xff\xff\xff\x0f" + b"\x06" * 40, "damaged"),
+        (b"MATLAB 5.0 MAT-file" + bytes(105) + b"\0\1IM" + b"\x0e\0\0\0\xff\xff\xff\x0f" + b"\x06" * 40, "damaged"),
+        (b"MATLAB 5.0 MAT-file" + bytes(105) + b"\0\x3cIM" + bytes(8), "damaged.*version 0x3c00 instead of 0x0100"),
         (b"MATLAB 5.0 MAT-file", "damaged"),
     ],
 )

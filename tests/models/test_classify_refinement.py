@@ -181,6 +181,12 @@ def test_no_power_is_bayes_rule(documents, fitted):
     np.testing.assert_array_equal(fitted.scores(X), plain.scores(X))
 
 
+def test_urns_that_say_nothing_exclude_no_class(fitted):
+    linear_alone = replace(fitted.refinement_, powers=np.array([0.0, 1.0]))
+    linear = np.array([[1.0, 2.0, 3.0]])
+    np.testing.assert_array_equal(linear_alone.combine(np.array([[-np.inf, 0.0, 1.0]]), linear), linear)
+
+
 def test_probabilities_are_the_product_of_both(documents, fitted):
     X, y = documents
     plain, refined = BayesClassifier(refine=None).fit(X[:60], y[:60]), fitted.refinement_

@@ -30,6 +30,8 @@ from bursty.storage.limits import Budget
 from bursty.typing import Array
 
 _HEADER = 128
+# Of the format; those of HDF5 (version 7.3) are no files of this kind.
+_VERSION = 0x0100
 _BLOCK = 2**16
 _MATRIX, _COMPRESSED = 14, 15
 _CLASSES = range(1, 19)
@@ -53,6 +55,9 @@ def read_variables(content: bytes, name: str) -> dict[str, Any]:
     order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
     if order is None:
         raise Damaged("its header does not give the byte order")
+    version = struct.unpack(f"{order}H", content[124:126])[0]
+    if version != _VERSION:
+        raise Damaged(f"its header gives version {version:#06x} instead of {_VERSION:#06x}")
     budget = Budget(name, len(content))
     found: dict[str, Any] = {}
     elements = _Elements(memoryview(content)[_HEADER:], order)

@@ -111,7 +111,8 @@ class Refinement:
 
         Documents without any word of non-zero weight are left to the urns: an empty document gets the prior.
         """
-        return np.where(np.isnan(linear), logits, self.powers[0] * logits + self.powers[1] * linear)
+        urns = self.powers[0] * logits if self.powers[0] > 0 else 0.0  # not 0 times infinity
+        return np.where(np.isnan(linear), logits, urns + self.powers[1] * linear)
 
     def allow_for_strays(self, log_proba: Array) -> Array:
         """Log-probabilities of the classes if some labels have nothing to do with the words."""
