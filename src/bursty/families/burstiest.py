@@ -56,7 +56,7 @@ def burstiest_words(
 
 
 def _lower_limit(share: Array, n: Array, deviations: float) -> Array:
-    """Lower limit for a share of n, so many standard deviations away [Wilson1927]."""
+    """Lower limit for a share of n, this number of standard deviations away [Wilson1927]."""
     z = deviations**2 / n
     return (share + z / 2.0 - np.sqrt(z * (share * (1.0 - share) + z / 4.0))) / (1.0 + z)
 
