@@ -32,6 +32,7 @@ from bursty.inference.starts import perturb
 from bursty.inference.topics import dcmlda
 from bursty.inference.topics.base import mixture_levels
 from bursty.kernels import threads
+from bursty.kernels.compile import kernel
 from bursty.models.dcmlda import DCMLDA
 from bursty.models.lda import LDA
 from bursty.samplers import lda
@@ -143,12 +144,25 @@ def measure(
     table(title, rows, ("ms", *(f"{n} threads" for n in arguments.threads), "times faster"))
 
 
+@kernel
+def draw(out, start, stop):
+    """Arithmetic without memory: generators of random numbers (xorshift), whose steps wait for each other."""
+    for i in range(start, stop):
+        value = np.uint64(i + 1)
+        for _ in range(10_000):
+            value ^= value << np.uint64(13)
+            value ^= value >> np.uint64(7)
+            value ^= value << np.uint64(17)
+        out[i] = value
+
+
 def copies_of_memory() -> dict[str, Callable[[], Any]]:
-    """What the machine's memory allows: half a gigabyte, read and written; and what threads cost that do nothing."""
+    """What the machine allows: half a gigabyte, read and written; arithmetic; and what threads cost that do nothing."""
     source = np.ones((8192, 8192))
-    target, cost = np.empty_like(source), threads.MIN_WORK * np.arange(65)
+    target, cost, sums = np.empty_like(source), threads.MIN_WORK * np.arange(65), np.empty(4096, dtype=np.uint64)
     return {
         "copy of 512 MiB": lambda: threads.apply(np.positive, source, out=target),
+        "arithmetic": lambda: threads.run(draw, 10_000 * np.arange(4097), sums),
         "64 ranges without work": lambda: threads.run(lambda start, stop: None, cost),
     }
 
@@ -205,7 +219,7 @@ def topic_models(counts: sp.csr_array, n_topics: int, n_train: int) -> Any:
             "sweep": sweep,
             "log-likelihood": lambda: lda.log_topics(own, alpha),
             "levels of mixtures": lambda: mixture_levels(tokens.document_topics(own.topics, n_topics)),
-            "levels of words": lambda: mixture_levels(word_topics.T.astype(np.int64)),
+            "levels of words": lambda: mixture_levels(word_topics.T),
         },
     )
 

@@ -537,6 +537,18 @@ def test_errors_of_any_thread_are_raised_and_all_ranges_run(monkeypatch):
     assert seen == set(range(30))
 
 
+@pytest.mark.parametrize("n_threads", [2, 3, 16])
+def test_ranges_become_smaller(n_threads):
+    work = 10**8
+    goals = threads._goals(work, n_threads)
+    sizes = np.diff([0, *goals, work])
+    assert goals == sorted(goals)
+    assert sizes[0] == pytest.approx(work / n_threads / 2)
+    assert np.all(np.diff(sizes) <= sizes[-1] / 2)
+    assert sizes[-1] < work / n_threads / 5
+    assert threads._goals(30_000, 2) == [15_000]
+
+
 def test_many_callers_at_once(monkeypatch):
     monkeypatch.setattr(threads, "MIN_WORK", 1)
     sums = np.zeros((40, 30))

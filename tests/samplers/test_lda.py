@@ -222,15 +222,17 @@ def test_phi_is_a_dirichlet():
 
 @pytest.mark.parametrize(("shape", "mean"), [((40, 5), 2.0), ((5, 3), 1e6), ((0, 4), 1.0)])
 def test_levels_of_columns(shape, mean):
-    """Rows by column and value, whether they are tallied in a table or sorted."""
+    """Rows by column and value, whether they are counted or sorted, in both orders of the array."""
     rng = np.random.default_rng(0)
     counts = (rng.poisson(mean, size=shape) * rng.integers(0, 2, size=shape)).astype(np.int32)
-    levels = item_levels(counts)
     expected = [(k, v, (counts[:, k] == v).sum()) for k in range(shape[1]) for v in np.unique(counts[:, k]) if v > 0]
-    found = zip(levels.items, levels.values, levels.weights[:, 0], strict=True)
-    assert [(int(k), int(v), int(n)) for k, v, n in found] == expected
+    for table in (counts, np.asfortranarray(counts)):
+        levels = item_levels(table)
+        found = zip(levels.items, levels.values, levels.weights[:, 0], strict=True)
+        assert [(int(k), int(v), int(n)) for k, v, n in found] == expected
     for kernel in both(gibbs_counts.by_value):
-        table = np.zeros((2, 10), dtype=np.int64)
-        kernel(np.array([[3, 1], [3, 0]]), table, 0, 2)
-        assert table.nonzero()[1].tolist() == [3, 0, 1]
-        assert table[0, 3] == 2
+        values, weights, sizes = np.zeros(8, dtype=np.int32), np.zeros(8), np.zeros(2, dtype=np.int64)
+        kernel(np.array([[3, 1], [9000, 0], [3, 0], [9000, 2000]]), values, weights, sizes, 0, 2)
+        assert sizes.tolist() == [2, 2]
+        assert values.tolist() == [3, 9000, 0, 0, 1, 2000, 0, 0]
+        assert weights.tolist() == [2, 2, 0, 0, 1, 1, 0, 0]

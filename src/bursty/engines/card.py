@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 import weakref
 from collections import defaultdict
+from functools import lru_cache
 from typing import Any
 
+import numba
 import numpy as np
 from numba import cuda
 
@@ -27,8 +29,36 @@ _unused: dict[int, list[Any]] = defaultdict(list)
 
 def launch(kernel: Any, n_items: int, *args: Any, stream: Any = 0) -> None:
     """A thread for each item."""
-    if n_items:
-        kernel[-(-n_items // _THREADS), _THREADS, stream](*args)
+    launch_blocks(kernel, -(-n_items // _THREADS), _THREADS, *args, stream=stream)
+
+
+def launch_blocks(
+    kernel: Any, n_blocks: int, n_threads: int, *args: Any, stream: Any = 0, shared_bytes: int = 0
+) -> None:
+    """Blocks of threads, which may have shared memory."""
+    if n_blocks:
+        kernel[n_blocks, n_threads, stream, shared_bytes](*map(_as_argument, args))
+
+
+class _Argument(cuda.In):  # type: ignore[name-defined]  # the types are those of Numba's own
+    """An array on the GPU, whose address and shape are looked up for its first kernel only."""
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self.value._numba_type_
+
+    def to_device(self, retr: list[Any], stream: Any = 0) -> Any:
+        known = self.value.__dict__
+        if "_known_view" not in known:
+            view = super().to_device(retr, stream)
+            if view is self.value:  # it would never be freed
+                return view
+            known["_known_view"] = view
+        return known["_known_view"]
+
+
+def _as_argument(value: Any) -> Any:
+    return value if SIMULATED or not hasattr(value, "copy_to_host") else _Argument(value)
 
 
 def empty(shape: Any, dtype: Any) -> Any:
@@ -47,7 +77,15 @@ def _on_memory(memory: Any, shape: tuple[int, ...], dtype: Any) -> tuple[Any, An
     if SIMULATED:
         return arrays.FakeCUDAArray(memory.view(dtype).reshape(shape)), memory
     strides = tuple(dtype.itemsize * math.prod(shape[i + 1 :]) for i in range(len(shape)))
-    return arrays.DeviceNDArray(shape, strides, dtype, gpu_data=memory), memory
+    array = arrays.DeviceNDArray(shape, strides, dtype, gpu_data=memory)
+    array.__dict__["_numba_type_"] = _type_of(dtype, len(shape))
+    return array, memory
+
+
+@lru_cache
+def _type_of(dtype: Any, n_dimensions: int) -> Any:
+    """The type that a kernel sees, which takes longer to find than a kernel to launch."""
+    return numba.types.Array(numba.from_dtype(dtype), n_dimensions, "C")
 
 
 def _allocate(shape: tuple[int, ...], dtype: Any) -> tuple[Any, Any]:

@@ -238,7 +238,7 @@ class CudaDocuments(LocalDocuments):
 
     def map(self, function: Callable[..., Any], /, *columns: Column, **shared: Any) -> Iterator[Any]:
         """On the GPU if the function has a version for it."""
-        version = version_for("cuda", function)
+        version = _on_card(function)
         if version is None:
             return super().map(function, *(_fetched(column) for column in columns), **_fetched_all(shared))
         return super().map(version, *columns, **shared)
@@ -249,12 +249,17 @@ class CudaDocuments(LocalDocuments):
 
     def run_locally(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """On the GPU if the function has a version for it."""
-        version = version_for("cuda", function)
-        return super().run_locally(version or function, *args, **kwargs)
+        return super().run_locally(_on_card(function) or function, *args, **kwargs)
 
     def fetch(self, value: Any) -> Any:
         """Copied from the GPU."""
         return fetch(value)
+
+
+def _on_card(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """The version of a function for the GPU, if there is one, for whose kernels the driver is asked only once."""
+    version = version_for("cuda", function)
+    return version and importlib.import_module("numba.cuda").require_context(version)
 
 
 def fetch(value: Any) -> Any:

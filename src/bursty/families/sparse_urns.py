@@ -20,6 +20,8 @@ from bursty.typing import Array
 UNSEEN = 0.1
 # Pairs are summed in blocks of at least this many, then block by block: the same bits for any number of threads.
 _BLOCK = 16_384
+# An entry takes about this many terms of sums.
+_COST = 10
 # Size of the table in which pairs that are alike find each other: it fits into the cache of a core.
 _PLACES = 65_536
 
@@ -107,7 +109,7 @@ class PairUrns:
         results = tuple(np.empty_like(self.types) for _ in range(3))
         inputs = self.first, self.values, self.tails, self.types, self._listed(alpha)
         prior = np.broadcast_to(np.asarray(own, dtype=np.float64), self.types.shape)
-        threads.run(tables.list_of_tables, self.first, *inputs, prior, *results)
+        threads.run(tables.list_of_tables, _COST * self.first, *inputs, prior, *results)
         return results
 
     def sums(self, alpha: Array) -> Array:
@@ -124,7 +126,7 @@ class PairUrns:
         """Sum of alpha and of ``-1 / g'`` over the words, for each component with a positive lambda."""
         self._lambdas = lambdas
         pairs = self.first, self.values, self.tails, self.extra, self.components
-        threads.run(gibbs_maximise.solve, self.first, *pairs, lambdas, n_steps, self._alpha, self._slope)
+        threads.run(gibbs_maximise.solve, _COST * self.first, *pairs, lambdas, n_steps, self._alpha, self._slope)
         known = lambdas > 0
         inverse = np.divide(1.0, lambdas, out=np.zeros_like(lambdas), where=known)
         sums = np.where(known, self.by_component(self._alpha), 0.0) + self.unseen_weights * inverse

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bursty.engines import Levels
-from bursty.engines.card import column_sums, empty, host_sums, launch, on_card, zeros
+from bursty.engines.card import column_sums, empty, host_sums, launch, launch_blocks, on_card, zeros
 from bursty.engines.cuda import CudaChunk, fetch, make_room
 from bursty.engines.dense import DenseChunk
 from bursty.inference import em
@@ -60,7 +60,7 @@ class Pattern:
             n_blocks = -(-len(self.begins) * gather.LANES // gather.THREADS)
             args = self.begins, self.ends, self.indices, self.values, table, pieces
             kernel = gather.sum_kernel(table.shape[1], self.values.shape[0] > 0)
-            kernel[n_blocks, gather.THREADS](*args)
+            launch_blocks(kernel, n_blocks, gather.THREADS, *args)
         if self.is_whole:
             return pieces
         out = empty((self.n_rows, table.shape[1]), np.float64)
@@ -281,7 +281,7 @@ def expect(
     inputs = log_prob, log_weights, float(temperature), own, known, weights, before
     if n_documents:
         n_blocks = -(-n_documents * gather.LANES // gather.THREADS)
-        gather.share_out[n_blocks, gather.THREADS](*inputs, resp, places, sizes, totals)
+        launch_blocks(gather.share_out, n_blocks, gather.THREADS, *inputs, resp, places, sizes, totals)
     stats = family.summarize(card, Shares(resp, sample_weight, em.FLOOR))
     total = host_sums(resp).astype(np.float64)
     evidence, moved = host_sums(totals).tolist()

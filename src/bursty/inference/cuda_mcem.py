@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bursty.engines.card import on_card, zeros
+from bursty.engines.card import launch_blocks, on_card, zeros
 from bursty.engines.cuda import CudaChunk
 from bursty.kernels.cuda import rising
 from bursty.kernels.cuda import topics as by_topic
@@ -24,5 +24,5 @@ def count_topics(chunk: CudaChunk, topics: Any, n_topics: int, *, counts: Any = 
     spans, nothing = chunk.on_card.spans, zeros((1, 1), np.int32)
     tables = nothing if counts is None else counts, nothing if mixtures is None else mixtures
     if len(spans):
-        shape = len(spans), rising.THREADS, 0, 4 * n_topics
-        by_topic.count_topics[shape](spans, on_card(topics), n_topics, counts is not None, *tables)
+        args = spans, on_card(topics), n_topics, counts is not None, *tables
+        launch_blocks(by_topic.count_topics, len(spans), rising.THREADS, *args, shared_bytes=4 * n_topics)

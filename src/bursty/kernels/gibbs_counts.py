@@ -24,6 +24,9 @@ import numpy as np
 from bursty.kernels.compile import inlined, kernel
 from bursty.typing import Array
 
+# Values below this are counted, the few others are sorted.
+_FEW = 1024
+
 
 class DocumentArrays(NamedTuple):
     """The documents, as every kernel receives them."""
@@ -54,11 +57,36 @@ def by_document(first, topics, out, start, stop):
 
 
 @kernel
-def by_value(counts, out, start, stop):
-    """Add the number of rows with each value in each column: ``out[k] += np.bincount(counts[:, k])``."""
-    for row in range(len(counts)):
-        for k in range(start, stop):
-            out[k, counts[row, k]] += 1
+def by_value(counts, values, weights, sizes, start, stop):
+    """The positive values in columns ``start`` to ``stop``, in order, and the number of rows with each.
+
+    Equivalent to ``np.unique(counts[:, k], return_counts=True)`` without 0. Those of column k are ``sizes[k]`` from
+    ``k * len(counts)`` on.
+    """
+    n_rows = counts.shape[0]
+    with_value, large = np.zeros(_FEW), np.empty(n_rows, dtype=np.int64)
+    for k in range(start, stop):
+        n_large, most, end = 0, 0, k * n_rows
+        for row in range(n_rows):
+            value = np.int64(counts[row, k])
+            if value >= _FEW:
+                large[n_large] = value
+                n_large += 1
+            elif value > 0:
+                with_value[value] += 1.0
+                most = max(most, value)
+        for value in range(1, most + 1):
+            if with_value[value] > 0.0:
+                values[end], weights[end] = value, with_value[value]
+                with_value[value] = 0.0
+                end += 1
+        large[:n_large].sort()
+        for i in range(n_large):
+            if i == 0 or large[i] > large[i - 1]:
+                values[end], weights[end] = large[i], 0.0
+                end += 1
+            weights[end - 1] += 1.0
+        sizes[k] = end - k * n_rows
 
 
 @kernel

@@ -19,8 +19,9 @@ from bursty.typing import Array
 
 # Below this many inner steps threads cost more than they save; a thread receives at least an eighth of it.
 MIN_WORK = 100_000
-# Ranges per thread if there is enough work: threads that are done early take over ranges of slower ones.
-_SHARES = 4
+# Threads that are done early take over ranges of slower ones. Therefore ranges become smaller towards the end: each is
+# this share of what is left for a thread, but at least the other of all that a thread has, and this many inner steps.
+_SHARE, _LEAST, _LEAST_STEPS = 1 / 2, 1 / 8, 25_000
 # Number of elements that easily fit into the cache of a core.
 BLOCK = 32_768
 
@@ -66,9 +67,7 @@ def run(kernel: Callable[..., Any], cost: Array, *args: Any) -> None:
     if n_threads <= 1 or work < MIN_WORK:
         kernel(*args, 0, n_items)
         return
-    n_ranges = n_threads * max(1, min(_SHARES, work // (n_threads * MIN_WORK)))
-    goals = cost[0] + work * np.arange(1, n_ranges) / n_ranges
-    bounds = [0, *np.searchsorted(cost, goals).tolist(), n_items]
+    bounds = [0, *np.searchsorted(cost, cost[0] + np.asarray(_goals(work, n_threads))).tolist(), n_items]
     ranges = [bound for bound in pairwise(bounds) if bound[1] > bound[0]]
     left = iter(ranges)
 
@@ -84,6 +83,18 @@ def run(kernel: Callable[..., Any], cost: Array, *args: Any) -> None:
         errors = workers.end(done, n_helpers)
     for error in errors:
         raise error
+
+
+@lru_cache
+def _goals(work: int, n_threads: int) -> list[float]:
+    """Where the ranges end, but for the last one."""
+    part = work / n_threads
+    least = min(part, max(_LEAST * part, _LEAST_STEPS))
+    goals, left = [], float(work)
+    while left > 1.5 * least:
+        left -= max(_SHARE * left / n_threads, least)
+        goals.append(work - left)
+    return goals
 
 
 def apply(function: Callable[..., Any], table: Array, *operands: Any, out: Array | None = None) -> Array:

@@ -227,18 +227,11 @@ def length_levels(counts: Array) -> Levels:
 
 def item_levels(counts: Array) -> Levels:
     """Number of rows with each positive value in each column: levels (column, value), one column."""
-    n_items, longest = counts.shape[1], int(counts.max(initial=0)) + 1
-    if n_items * longest <= max(counts.size, 2**16):
-        table = np.zeros((n_items, longest), dtype=np.int64)
-        cost = np.arange(n_items + 1) * np.int64(len(counts))
-        threads.run(gibbs_counts.by_value, cost, counts, table)
-        table[:, 0] = 0
-        items, values = np.nonzero(table)
-        weights = table[items, values]
-    else:
-        rows, columns = np.nonzero(counts)
-        keys, weights = np.unique(
-            (columns.astype(np.int64) << 32) | counts[rows, columns].astype(np.int64), return_counts=True
-        )
-        items, values = keys >> 32, keys & 0xFFFFFFFF
-    return Levels(items.astype(np.int32), values.astype(np.int32), weights.astype(np.float64)[:, None], n_items)
+    n_rows, n_items = counts.shape
+    values, weights, sizes = np.empty(counts.size, np.int32), np.empty(counts.size), np.empty(n_items, np.int64)
+    cost = np.arange(n_items + 1) * np.int64(n_rows)
+    threads.run(gibbs_counts.by_value, cost, counts, values, weights, sizes)
+    # Each column has a place for each row.
+    items, gaps = np.repeat(np.arange(n_items, dtype=np.int32), sizes), n_rows * np.arange(n_items)
+    places = np.arange(len(items)) + np.repeat(gaps - (np.cumsum(sizes) - sizes), sizes)
+    return Levels(items, values[places], weights[places, None], n_items)

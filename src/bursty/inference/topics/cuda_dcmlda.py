@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bursty.engines import Levels
-from bursty.engines.card import column_sums, copied, empty, launch, on_card, zeros
+from bursty.engines.card import column_sums, copied, empty, launch, launch_blocks, on_card, zeros
 from bursty.engines.cuda import TALL, CudaChunk, fetch
 from bursty.inference.cuda_mcem import count_topics
 from bursty.inference.topics import cuda_maximise, cuda_sweeps, dcmlda
@@ -177,7 +177,7 @@ def _log_mixtures(mixtures: Any, chunk: CudaChunk, params: CardHyperparameters) 
     """Log-probability of the documents' topics, and what their numbers of tokens take off that of the words."""
     out = empty((len(mixtures) + 1,), np.float64)
     args = mixtures, chunk.on_card.lengths, params.alpha_on_card, params.sums, out
-    by_topic.log_mixtures[len(out), by_topic.THREADS](*args)
+    launch_blocks(by_topic.log_mixtures, len(out), by_topic.THREADS, *args)
     return out
 
 
@@ -187,7 +187,8 @@ def _log_words(words: Any, chunk: CudaChunk, beta: Any) -> Any:
     launch(maximise.log_words, out.size, words, tokens.level_first, TALL, beta, out)
     if len(tokens.tall):
         n_blocks = len(tokens.tall) * beta.shape[1]
-        tall.log_words[n_blocks, rising.THREADS](tokens.tall, words, tokens.level_first, beta, out)
+        args = tokens.tall, words, tokens.level_first, beta, out
+        launch_blocks(tall.log_words, n_blocks, rising.THREADS, *args)
     return column_sums(out)
 
 
@@ -228,8 +229,8 @@ def begin_statistics(chunk: CudaChunk, offset: int, topics: Any, n_topics: int) 
     if len(large):
         begin = chunk.cell_first
         cells = np.stack([begin[large], begin[large + 1], chunk.indices[large]], axis=1).astype(np.int64)
-        shape = len(large), rising.THREADS, 0, 4 * n_topics
-        gibbs.count_large[shape](on_card(cells), topics, tokens.level_first, words)
+        args = on_card(cells), topics, tokens.level_first, words
+        launch_blocks(gibbs.count_large, len(large), rising.THREADS, *args, shared_bytes=4 * n_topics)
     return CardStatistics(words, mixtures, chunk, lambda: 0.0)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bursty.engines.card import column_sums, copied, empty, host_sums, launch, on_card, zeros
+from bursty.engines.card import column_sums, copied, empty, host_sums, launch, launch_blocks, on_card, zeros
 from bursty.engines.cuda import TALL
 from bursty.families.solve import S_MAX, S_MIN, solve_urns
 from bursty.families.sparse_urns import UNSEEN
@@ -39,8 +39,8 @@ class CardUrns:
 
     def _launch_tall(self, kernel: Any, *args: Any) -> None:
         """A block for each topic of a tall word."""
-        if len(self.tokens.tall):
-            kernel[len(self.tokens.tall) * self.types.shape[1], rising.THREADS](self.tokens.tall, *args)
+        n_blocks = len(self.tokens.tall) * self.types.shape[1]
+        launch_blocks(kernel, n_blocks, rising.THREADS, self.tokens.tall, *args)
 
     def sums(self, start: Any) -> Array:
         """Of what to start from."""
@@ -130,7 +130,7 @@ def _sum_sizes(stats: Any, s: Any) -> Any:
     """`topics.sum_sizes`; s is 1 x K."""
     n_topics = len(stats.mixtures)
     sizes = empty((n_topics, 4), np.float64)
-    by_topic.sum_sizes[n_topics, by_topic.THREADS](stats.mixtures, stats.scale, s, sizes)
+    launch_blocks(by_topic.sum_sizes, n_topics, by_topic.THREADS, stats.mixtures, stats.scale, s, sizes)
     return sizes
 
 
@@ -161,10 +161,12 @@ def learn_alpha(stats: Any, start: Any, s: Any) -> Any:
     n_topics, one, each = len(start), (1, by_topic.THREADS), (len(start), by_topic.THREADS)
     sums, alpha, slope = _sum_sizes(stats, s), copied(start), zeros((n_topics,), np.float64)
     search, result = empty((5,), np.float64), empty((n_topics,), np.float64)
-    by_topic.begin_alpha[one](*stats.lengths, sums, alpha, search)
+    launch_blocks(by_topic.begin_alpha, *one, *stats.lengths, sums, alpha, search)
     # A search that has ended costs next to nothing, and one that has not goes on in the next iteration.
     for _ in range(_MAX_STEPS):
-        by_topic.solve_alpha[each](stats.mixtures, stats.scale, sums, search, _MAX_STEPS, alpha, slope)
-        by_topic.step_alpha[one](*stats.lengths, sums, alpha, slope, S_MIN, S_MAX, _NEAR, search)
-    by_topic.finish_alpha[one](sums, alpha, slope, S_MIN, S_MAX, FLOOR, search, result)
+        args = stats.mixtures, stats.scale, sums, search, _MAX_STEPS, alpha, slope
+        launch_blocks(by_topic.solve_alpha, *each, *args)
+        args = *stats.lengths, sums, alpha, slope, S_MIN, S_MAX, _NEAR, search
+        launch_blocks(by_topic.step_alpha, *one, *args)
+    launch_blocks(by_topic.finish_alpha, *one, sums, alpha, slope, S_MIN, S_MAX, FLOOR, search, result)
     return result

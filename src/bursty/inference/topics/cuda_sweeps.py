@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-from bursty.engines.card import launch, zeros
+from bursty.engines.card import launch, launch_blocks, zeros
 from bursty.engines.cuda import CudaChunk, Segments
 from bursty.kernels import streams
 from bursty.kernels.cuda import blocks, gibbs, segments
@@ -120,10 +120,12 @@ class Sweep:
         per_block = shape.n_threads // shape.n_lanes
         shared = gibbs.shared_bytes(shape.n_lanes, shape.n_slots, shape.n_threads)
         if len(spans):
-            kernel[-(-len(spans) // per_block), shape.n_threads, stream, shared](
+            launch_blocks(
+                kernel, -(-len(spans) // per_block), shape.n_threads,
                 spans, tokens.codes, self.topics, weights.table, weights.alpha, weights.totals,
                 nothing(np.float32) if given is None else given, keys(self.chunk, self.offset), self.seed,
                 self.number, weights.n_topics, mixtures, words, tokens.level_first,
+                stream=stream, shared_bytes=shared,
             )  # fmt: skip
 
     def _cut_documents(self, own: Segments, stream: Any) -> None:
@@ -132,7 +134,8 @@ class Sweep:
         given, table = self.draw_auxiliary(own, stream)
         if has_heavy:
             args = table, keys(self.chunk, self.offset), self.seed, self.number, self.topics
-            segments.draw_tokens[len(own.of_heavy), _COUNTING, stream](own.of_heavy, *args)
+            n_blocks = len(own.of_heavy)
+            launch_blocks(segments.draw_tokens, n_blocks, _COUNTING, own.of_heavy, *args, stream=stream)
         self._chains(own.of_light if has_heavy else own.spans, stream, given)
         if self.tallies is not None:
             mixtures, words = self.tallies
@@ -166,7 +169,8 @@ class Sweep:
         of_heavy = self._room("of_heavy", (n_rows, self.weights.n_topics), np.int32)
         if not self.weights.bursty:
             of_heavy = zeros(of_heavy.shape, np.int32)
-        segments.count[len(own.spans), _COUNTING, stream](own.spans, self.topics, counts, of_heavy)
+        args = own.spans, self.topics, counts, of_heavy
+        launch_blocks(segments.count, len(own.spans), _COUNTING, *args, stream=stream)
         return counts, of_heavy
 
     def _room(self, name: str, shape: tuple[int, int], dtype: Any) -> Any:
@@ -194,9 +198,10 @@ def move_blocks(chunk: CudaChunk, offset: int, topics: Any, weights: Weights, se
     per_block = n_threads // n_lanes
     for by_word, stream in ((True, streams.REGROUP), (False, streams.RELABEL)):
         if len(spans):
-            blocks.move_kernel(n_lanes, n_slots, by_word)[-(-len(spans) // per_block), n_threads, 0, shared](
+            launch_blocks(
+                blocks.move_kernel(n_lanes, n_slots, by_word), -(-len(spans) // per_block), n_threads,
                 spans, tokens.codes, topics, weights.table, weights.alpha, weights.totals, keys(chunk, offset),
-                seed, number + stream, weights.n_topics,
+                seed, number + stream, weights.n_topics, shared_bytes=shared,
             )  # fmt: skip
 
 

@@ -71,7 +71,7 @@ class Method:
         learns = self.learn != "nothing"
         of_documents = chains.sum(mixtures, alpha=params.alpha, learn=learns)
         log_joint = of_documents.log_joint + log_words(word_topics, params.beta)
-        words = mixture_levels(word_topics.T.astype(np.int64)) if learns else (NO_LEVELS, NO_LEVELS)
+        words = mixture_levels(word_topics.T) if learns else (NO_LEVELS, NO_LEVELS)
         return LDAStatistics(of_documents.mixtures, of_documents.lengths, log_joint, *words, word_topics)
 
     def move(self, chains: Chains, params: Hyperparameters, n_sweeps: int) -> Any:
