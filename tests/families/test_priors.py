@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import oracles
 from bursty.engines import Assignment, Chunk, Levels
 from bursty.families import DCM, EDCM
-from bursty.families.dcm import DCMFamily, _WordUrns
+from bursty.families.dcm import DCMFamily, WordUrns
 from bursty.families.edcm import EDCMFamily
 from bursty.families.priors import Between, UrnPrior, Weak, learn_between, solve_with_prior
 from bursty.families.sparse_urns import PairUrns
@@ -67,7 +67,7 @@ def test_score_is_that_of_the_integrated_likelihood(s):
     X = documents(s, 6, 60, 30, rng)
     X = X[:, X.sum(axis=0) > 0]
     stats = statistics(X)
-    urns = _WordUrns(stats.types, stats.repeats)
+    urns = WordUrns(stats.types, stats.repeats)
     # The proportions of greatest likelihood given s, by iterating draws / sum of draws.
     p = X.sum(axis=0) / X.sum()
     for _ in range(500):
@@ -91,7 +91,7 @@ def test_lists_and_tables_agree():
     pairs = PairUrns(Levels(items, values, weights[:, None].astype(float), 50 * 3), 3)
     for prior in (ALONE, UrnPrior()):
         for start in (None, np.full((50, 3), 0.5)):
-            table = solve_with_prior(_WordUrns(stats.types, stats.repeats), stats.lengths, prior, start)
+            table = solve_with_prior(WordUrns(stats.types, stats.repeats), stats.lengths, prior, start)
             listed = solve_with_prior(pairs, stats.lengths, prior, start)
             np.testing.assert_allclose(listed.alpha, table.alpha, rtol=1e-4)
             np.testing.assert_allclose(listed.error, table.error, rtol=1e-3)

@@ -23,12 +23,14 @@ from scipy import stats as laws
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bursty import DCMLDA, LDA, save
+from bursty import DCMLDA, LDA, Checkpoint, Mixture, save
 from bursty.engines import Chunk
 from bursty.engines import cuda as engine
-from bursty.engines.card import copied, on_card, zeros
+from bursty.engines.card import Table, copied, on_card, zeros
 from bursty.engines.cuda import CudaChunk, fetch
 from bursty.families import get_family
+from bursty.families.priors import UrnPrior
+from bursty.families.shared import Shared
 from bursty.inference import cuda_em, em, posteriors
 from bursty.inference.topics import cuda_dcmlda, cuda_lda, cuda_maximise, cuda_sweeps, dcmlda
 from bursty.inference.topics.cuda_sweeps import Shape, Sweep
@@ -364,9 +366,84 @@ def check_mixture_steps_are_those_of_the_processor(n_documents=5, n_components=3
             np.testing.assert_allclose(ours.resp, theirs.resp, rtol=1e-5)
             np.testing.assert_allclose(ours.log_evidence, theirs.log_evidence, rtol=1e-6)
             for field in fields(ours.stats):
-                both = (getattr(stats, field.name) for stats in (ours.stats, theirs.stats))
+                both = (getattr(stats, field.name) for stats in (fetch(ours.stats), theirs.stats))
                 one, other = (getattr(part, "weights", part) for part in both)
+                assert isinstance(one, np.ndarray)
                 np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-8)
+
+
+def check_m_steps_of_mixtures_are_those_of_the_processor(n_documents=4, n_components=3):
+    """Maximum likelihood and a shared prior; empty components, and counts without repeats or with nothing else."""
+    dense, chunk, params, _ = case(n_documents, n_components, 10)
+    rng = np.random.default_rng(0)
+    one_word = np.diag([3, 2, 0, 4, 2, 5])[:4].astype(np.int32)
+    for own, weights in (
+        (chunk, np.array([0.5, 0.3, 0.2])),
+        (chunk, np.array([0.5, 0.5, 0.0])),
+        (CudaChunk(Chunk(sp.csr_array((dense > 0).astype(np.int32)))), np.array([0.5, 0.3, 0.2])),
+        (CudaChunk(Chunk(sp.csr_array(one_word))), np.array([0.5, 0.3, 0.2])),
+    ):
+        for name in ("edcm", "dcm", "multinomial"):
+            family = get_family(name)
+            state = posteriors.MixtureState(family.from_weights(params.beta), weights)
+            given = None, rng.random(own.n_documents) + 0.5, None, family, state, 2.0, False
+            _, step = cuda_em.expect(own, *given)
+            found, expected = step.expectation, fetch(step.expectation)
+            assert not isinstance(next(iter(vars(found.stats).values())), np.ndarray)
+            everyone = family.summarize(own, np.ones((own.n_documents, 1)))
+            shared = Shared.of(family, everyone, own.n_documents, 1.0)
+            exact = ((None, None),) if own is chunk else ()
+            for prior, start in ((None, state.params), (shared, state.params), *exact):
+                ours = cuda_em.maximise(family, found, start, prior)
+                theirs = em.maximise(family, expected, start, prior)
+                assert isinstance(ours.params.table, Table)
+                np.testing.assert_array_equal(ours.weights, theirs.weights)
+                np.testing.assert_allclose(fetch(ours).params.table, theirs.params.table, rtol=1e-7, atol=1e-300)
+                if start is not None:  # again, from parameters on the card
+                    ours = fetch(cuda_em.maximise(family, found, ours.params, prior))
+                    theirs = em.maximise(family, expected, theirs.params, prior)
+                    np.testing.assert_allclose(ours.params.table, theirs.params.table, rtol=1e-7, atol=1e-300)
+            elsewhere = cuda_em.maximise(family.with_prior(UrnPrior()), found, None, None).params
+            assert isinstance(elsewhere.table, np.ndarray) == family.has_s
+
+
+def check_fits_of_mixtures(n_documents=6):
+    """As in this process, in one chunk or in several, with a checkpoint; what stays is plain."""
+    dense = case(n_documents, 2, 11)[0]
+    for family, prior, tempering, size in (("dcm", None, None, 3), ("dcm", "shared", "distinct", n_documents)):
+        options = {"family": family, "prior": prior, "tempering": tempering, "max_iter": 2, "tol": 0, "n_init": 1}
+        options |= {"init": np.random.default_rng(0).dirichlet(np.ones(2), size=n_documents)}
+        with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+            warnings.simplefilter("ignore")
+            expected = Mixture(2, **options).fit(dense)
+            with mock.patch.object(engine, "_CHUNK", size):
+                every = Checkpoint(Path(folder) / "a.checkpoint", iterations=1)
+                model = Mixture(2, engine="cuda", checkpoint=every, **options).fit(dense)
+            np.testing.assert_allclose(model.components_, expected.components_, rtol=1e-4)
+            np.testing.assert_allclose(model.trace_["log_likelihood"], expected.trace_["log_likelihood"], rtol=1e-5)
+            assert isinstance(model.components_, np.ndarray)
+            save(model, Path(folder) / "model.bursty")
+
+
+def check_tables_have_the_arithmetic_of_statistics():
+    """Sums and multiples, and nothing else."""
+    values = np.arange(6.0).reshape(3, 2)
+    table = Table(on_card(values))
+    for found, expected in (
+        (table + table, 2 * values),
+        (table + np.arange(3.0)[:, None], values + np.arange(3.0)[:, None]),
+        (table * np.array([2.0, 3.0]), values * np.array([2.0, 3.0])),
+        (table * 0.5, values * 0.5),
+        (table / np.array([2.0, 3.0]), values / np.array([2.0, 3.0])),
+    ):
+        assert isinstance(found, Table)
+        np.testing.assert_array_equal(np.asarray(found), expected)
+    np.testing.assert_array_equal(table.sum(axis=0), values.sum(axis=0))
+    for wrong in (lambda: table - table, lambda: np.log(table), lambda: 2.0 * table):
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(ValueError, match="axis 0"):
+        table.sum(axis=1)
 
 
 def check_directions_are_those_of_the_processor(n_documents=5, n_components=3):

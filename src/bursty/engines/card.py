@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import weakref
 from collections import defaultdict
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any
 
 import numba
@@ -17,7 +18,7 @@ import numpy as np
 from numba import cuda
 
 from bursty.engines.cuda import out_of_memory
-from bursty.kernels.cuda import sums
+from bursty.kernels.cuda import sums, urns
 from bursty.kernels.cuda.lanes import SIMULATED
 from bursty.typing import Array
 
@@ -117,6 +118,8 @@ def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
 
 def on_card(values: Any) -> Any:
     """An array on the GPU, copied if it is not there."""
+    if isinstance(values, Table):
+        return values.array
     return values if hasattr(values, "copy_to_host") else cuda.to_device(np.ascontiguousarray(values))
 
 
@@ -141,3 +144,58 @@ def column_sums(values: Any) -> Any:
 def host_sums(values: Any) -> Array:
     """Sums over the rows, in this process."""
     return np.asarray(column_sums(values).copy_to_host()[0])
+
+
+class Table(np.lib.mixins.NDArrayOperatorsMixin):
+    """A table on the GPU, in double precision, with the arithmetic of statistics and parameters: rows x components.
+
+    It can be added to another table or to a number for each row, and multiplied or divided by a number for each column;
+    sums of columns are in this process. NumPy makes a copy there of it where it can do nothing else.
+    """
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.shape, self.ndim = array, array.shape, array.ndim
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.asarray(self.copy_to_host(), dtype=dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        left, right = inputs if len(inputs) == 2 else (None, None)
+        if method != "__call__" or options or not isinstance(left, Table) or ufunc not in _ARITHMETIC:
+            return NotImplemented
+        return Table(_ARITHMETIC[ufunc](left, right, empty(self.shape, np.float64)))
+
+    def copy_to_host(self) -> Array:
+        """In this process."""
+        return np.asarray(self.array.copy_to_host())
+
+    def sum(self, axis: int) -> Array:
+        """Sums of the columns, in this process."""
+        if axis != 0:
+            raise ValueError(f"tables on a GPU are summed over axis 0, not {axis}")
+        return host_sums(self.array)
+
+
+def _add(left: Table, right: Any, out: Any) -> Any:
+    if isinstance(right, Table):
+        launch(sums.add_tables, out.size, left.array, right.array, out)
+    else:
+        column = np.broadcast_to(right, (len(left), 1))[:, 0]
+        launch(urns.add_column, out.size, left.array, on_card(column), out)
+    return out
+
+
+def _scaled(left: Table, right: Any, out: Any, is_quotient: bool = False) -> Any:
+    factors = on_card(np.broadcast_to(np.asarray(right, dtype=np.float64), left.shape[1:]))
+    launch(urns.scale_columns, out.size, left.array, factors, is_quotient, out)
+    return out
+
+
+_ARITHMETIC: dict[Any, Callable[..., Any]] = {
+    np.add: _add,
+    np.multiply: _scaled,
+    np.true_divide: partial(_scaled, is_quotient=True),
+}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -249,7 +249,10 @@ class CudaDocuments(LocalDocuments):
 
     def run_locally(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """On the GPU if the function has a version for it."""
-        return super().run_locally(_on_card(function) or function, *args, **kwargs)
+        version = _on_card(function)
+        if version is None:
+            return super().run_locally(function, *map(fetch, args), **_fetched_all(kwargs))
+        return super().run_locally(version, *args, **kwargs)
 
     def fetch(self, value: Any) -> Any:
         """Copied from the GPU."""
@@ -263,10 +266,16 @@ def _on_card(function: Callable[..., Any]) -> Callable[..., Any] | None:
 
 
 def fetch(value: Any) -> Any:
-    """Copy a value to the memory of this process: arrays of the GPU, and objects that have a method ``fetch``."""
+    """Copy arrays of the GPU to this process, also what has a method ``fetch``, and dataclasses with such fields."""
     if hasattr(value, "copy_to_host"):
         return value.copy_to_host()
-    return value.fetch() if hasattr(value, "fetch") else value
+    if hasattr(value, "fetch"):
+        return value.fetch()
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+    fetched = {name: fetch(part) for name, part in own.items()}
+    return replace(value, **fetched) if any(fetched[name] is not own[name] for name in own) else value
 
 
 def _fetched(column: Column) -> Sequence[Any]:

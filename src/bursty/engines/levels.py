@@ -47,7 +47,8 @@ class Levels:
             np.array_equal(self.items, other.items) and np.array_equal(self.values, other.values)
         ):
             return Levels(self.items, self.values, gather.added(self.weights, other.weights), self.n_items)
-        left, right = ((levels.items, levels.values, levels.weights) for levels in (self, other))
+        # Weights on a device are copied here.
+        left, right = ((levels.items, levels.values, np.asarray(levels.weights)) for levels in (self, other))
         return Levels(*merge.added(left, right), self.n_items)
 
     def __mul__(self, factor: float) -> Levels:

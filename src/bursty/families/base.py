@@ -203,7 +203,8 @@ class Family(ABC, Generic[S, P]):
     smooths: ClassVar[bool] = True
     #: Whether the parameters are one table, whose columns divided by their sums are word probabilities.
     can_shrink: ClassVar[bool] = False
-    #: Whether `log_prob` and `summarize` only add up sums of a chunk, so that they can run where these are computed.
+    #: Whether an iteration of EM can run where the sums of a chunk are computed: `log_prob` and `summarize` only add
+    #: these up, and `update` without a prior and `with_draws` use nothing but the arithmetic of tables.
     uses_sums: ClassVar[bool] = False
     #: Whether the log-probability is linear in the counts, with the log-parameters as coefficients.
     is_linear: ClassVar[bool] = False

@@ -19,6 +19,8 @@ drawn again. For one sequence of words ([Madsen2005] eq. 2, [Elkan2006] eq. 1)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,7 +29,7 @@ from bursty.engines import Chunk, Levels, Resp
 from bursty.families.base import Statistics, weighted_logs
 from bursty.families.multinomial import documents_of_tokens
 from bursty.families.priors import Draws, Solution, UrnPrior, solve_with_prior
-from bursty.families.solve import S_MAX, S_MIN, solve_urns, tails
+from bursty.families.solve import S_MAX, S_MIN, Equations, solve_urns, tails
 from bursty.families.sparse_urns import ListedUrns, PairUrns
 from bursty.families.urn import UrnEstimator, UrnFamily, UrnParameters
 from bursty.kernels import gather, maximise, polya, tables, threads
@@ -82,16 +84,11 @@ class DCMFamily(UrnFamily[DCMStatistics, DCMParameters]):
 
     def solve(self, stats: DCMStatistics, prior: UrnPrior, start: Array | None = None) -> Solution:
         """Weights given this prior, and the standard error of log s."""
-        return solve_with_prior(_WordUrns(stats.types, stats.repeats), stats.lengths, prior, start)
+        return solve_with_prior(WordUrns(stats.types, stats.repeats), stats.lengths, prior, start)
 
     def effective_counts(self, stats: DCMStatistics, params: DCMParameters) -> Array:
         """Expected number of draws that are not copies of earlier ones: ``sum_j T_j alpha / (alpha + j)``."""
-        alpha = np.ascontiguousarray(np.broadcast_to(params.alpha, stats.types.shape))
-        draws = np.empty_like(stats.types)
-        cost = stats.repeats.first * np.int64(draws.shape[1])
-        levels = stats.repeats.first, stats.repeats.values, tails(stats.repeats)
-        threads.run(polya.expected_draws, cost, *levels, stats.types, alpha, draws)
-        return draws
+        return expected_draws(stats.types, stats.repeats, params.alpha)
 
     def log_prob(self, chunk: Chunk, params: DCMParameters) -> Array:
         """First occurrences as in the EDCM; repeats from an urn with one more copy of the word."""
@@ -120,6 +117,15 @@ class DCMFamily(UrnFamily[DCMStatistics, DCMParameters]):
         return documents_of_tokens(np.minimum(words, len(cumulative) - 1), lengths, len(cumulative))
 
 
+@singledispatch
+def expected_draws(types: Any, repeats: Levels, alpha: Array) -> Array:
+    """`DCMFamily.effective_counts`; has a version for tables on a device."""
+    alpha, draws = np.ascontiguousarray(np.broadcast_to(alpha, types.shape)), np.empty_like(types)
+    cost = repeats.first * np.int64(draws.shape[1])
+    threads.run(polya.expected_draws, cost, repeats.first, repeats.values, tails(repeats), types, alpha, draws)
+    return draws
+
+
 def _pairs(types: Array, repeats: Levels) -> Levels:
     """Weights of the documents by (pair of word and component, count of the word), for `ListedUrns`."""
     n_components = types.shape[1]
@@ -145,10 +151,10 @@ def maximise_alpha(levels: Levels, lengths: Levels, start: Array | None = None) 
 
 def maximise_urns(types: Array, repeats: Levels, lengths: Levels, start: Array | None = None) -> Array:
     """The alpha that maximises the likelihood, W x K, given the weights of first occurrences, repeats and lengths."""
-    return solve_urns(_WordUrns(types, repeats), lengths, start)
+    return solve_urns(word_urns(types, repeats), lengths, start)
 
 
-class _WordUrns(Draws):
+class WordUrns(Draws):
     """The equations ``g_w(alpha) = lambda`` of all words and components.
 
     If a component never repeats a word, alpha is types / lambda; only the other pairs (word, component) are solved.
@@ -206,12 +212,23 @@ class _WordUrns(Draws):
 
     def set_limits(self, alpha: Array, no_repeat: Array, one_word: Array) -> None:
         """Set components without a finite maximum: proportions of the tokens at S_MAX, of the types at S_MIN."""
-        tokens = self.types.copy()
-        np.add.at(tokens, self.repeats.items, self.repeats.values[:, None] * self.repeats.weights)
-        for at_limit, weights, s in ((no_repeat, tokens, S_MAX), (one_word, self.types, S_MIN)):
-            sums = weights.sum(axis=0)
-            at_limit &= sums > 0
-            alpha[:, at_limit] = s * weights[:, at_limit] / sums[at_limit]
+        set_limits(alpha, self.types, self.repeats, no_repeat, one_word)
+
+
+def set_limits(alpha: Array, types: Array, repeats: Levels, no_repeat: Array, one_word: Array) -> None:
+    """`WordUrns.set_limits`."""
+    tokens = types.copy()
+    np.add.at(tokens, repeats.items, repeats.values[:, None] * repeats.weights)
+    for at_limit, weights, s in ((no_repeat, tokens, S_MAX), (one_word, types, S_MIN)):
+        sums = weights.sum(axis=0)
+        at_limit &= sums > 0
+        alpha[:, at_limit] = s * weights[:, at_limit] / sums[at_limit]
+
+
+@singledispatch
+def word_urns(types: Any, repeats: Levels) -> Equations:
+    """`WordUrns`; has a version for tables on a device."""
+    return WordUrns(types, repeats)
 
 
 class DCM(UrnEstimator):

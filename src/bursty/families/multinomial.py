@@ -64,7 +64,7 @@ class MultinomialFamily(Family[MultinomialStatistics, MultinomialParameters]):
         """Relative frequencies, with ``smoothing`` added to the count of every word."""
         theta = stats.tokens + smoothing
         sums = theta.sum(axis=0)
-        return MultinomialParameters(np.divide(theta, sums, out=np.zeros_like(theta), where=sums > 0))
+        return MultinomialParameters(theta / np.where(sums > 0, sums, 1.0))
 
     def effective_counts(self, stats: MultinomialStatistics, params: MultinomialParameters) -> Array:
         """Every token is a draw."""

@@ -1,6 +1,7 @@
-"""The E step of mixtures on a card, for families whose `log_prob` and `summarize` use the sums of a chunk alone.
+"""EM for mixtures on a card, for families that `uses_sums`.
 
-The counts and the responsibilities stay there: an iteration copies parameters, and statistics of their size.
+The counts, the responsibilities, and the tables of statistics and parameters stay there: an iteration copies a few
+numbers for each component and each length of a document.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from bursty.engines import Levels
-from bursty.engines.card import column_sums, empty, host_sums, launch, launch_blocks, on_card, zeros
+from bursty.engines.card import Table, column_sums, empty, host_sums, launch, launch_blocks, on_card, zeros
 from bursty.engines.cuda import CudaChunk, fetch, make_room
 from bursty.engines.dense import DenseChunk
+from bursty.families import cuda_dcm  # noqa: F401  # registers what it has for tables
+from bursty.families.shared import Shared
 from bursty.inference import em
 from bursty.inference.posteriors import MixtureState, document_temperatures
 from bursty.kernels.cuda import gather, points, sums
@@ -215,20 +218,20 @@ class CardChunk:
         own = self.once(constants, 0.0, np.float64)
         launch(gather.add_rows, out.table.size, on_card(by_length), codes, own, out.table)
 
-    def _sum(self, pattern: Pattern | Points, resp: Shares) -> Array:
+    def _sum(self, pattern: Pattern | Points, resp: Shares) -> Table:
         found, everyone = pattern.sum_rows(resp.table), pattern.sizes
         if resp.weights is not None:
             weights = self.once(resp.weights, 1.0, np.float64)
             totals = pattern.sum_rows(weights.reshape(len(weights), 1))  # a view alone would not keep its memory
             everyone = totals.reshape(pattern.n_rows)
         launch(gather.add_trace, found.size, resp.trace, everyone, found)
-        return np.asarray(found.copy_to_host())
+        return Table(found)
 
-    def sum_by_word(self, resp: Shares) -> Array:
+    def sum_by_word(self, resp: Shares) -> Table:
         """`Chunk.sum_by_word`."""
         return self._sum(self.pattern("by word"), resp)
 
-    def sum_tokens(self, resp: Shares) -> Array:
+    def sum_tokens(self, resp: Shares) -> Table:
         """`Chunk.sum_tokens`."""
         return self._sum(self.pattern("tokens by word"), resp)
 
@@ -236,19 +239,21 @@ class CardChunk:
         """`Chunk.sum_directions`."""
         is_dense = isinstance(self._chunk, DenseChunk)
         resultant = self._sum(self.points if is_dense else self.pattern("directions by word"), resp)
-        return resultant, self._sum(self.pattern("with words"), resp)[0]
+        return fetch(resultant), fetch(self._sum(self.pattern("with words"), resp))[0]
 
     def sum_by_level(self, resp: Shares) -> Levels:
         """`Chunk.sum_by_level`."""
         chunk = self._chunk
-        levels = Levels(chunk.level_words, chunk.level_values, self._sum(self.pattern("by level"), resp), chunk.n_words)
+        weights: Any = self._sum(self.pattern("by level"), resp)
+        levels = Levels(chunk.level_words, chunk.level_values, weights, chunk.n_words)
         levels.__dict__["first"] = chunk.level_first
         return levels
 
     def sum_by_length(self, resp: Shares) -> Levels:
         """`Chunk.sum_by_length`."""
         values = self._chunk.length_values
-        return Levels(np.zeros(len(values), dtype=np.int32), values, self._sum(self.pattern("by length"), resp), 1)
+        weights = fetch(self._sum(self.pattern("by length"), resp))
+        return Levels(np.zeros(len(values), dtype=np.int32), values, weights, 1)
 
 
 def expect(
@@ -286,3 +291,10 @@ def expect(
     total = host_sums(resp).astype(np.float64)
     evidence, moved = host_sums(totals).tolist()
     return places, em.Step(em.Expectation(stats, total, evidence), moved, sizes.copy_to_host().astype(np.intp))
+
+
+def maximise(family: Any, expectation: em.Expectation, start: Any = None, prior: Any = None) -> Any:
+    """`em.maximise`; in this process where a prior asks for more than the arithmetic of tables."""
+    if family.uses_sums and family.prior is None and isinstance(prior, Shared | None):
+        return em.maximise(family, expectation, start, prior)
+    return em.maximise(family, fetch(expectation), fetch(start), fetch(prior))

@@ -113,6 +113,7 @@ def _moved(resp: Array, last: Array) -> Array:
     return np.abs(now - last[:, 1])
 
 
+@has_versions
 def maximise(
     family: Family[Any, Any], expectation: Expectation, start: Parameters | None = None, prior: Prior | None = None
 ) -> MixtureState:
@@ -177,8 +178,9 @@ class Problem:
         return self.documents.keep_and_sum(expect, *columns, **shared)
 
     def expectation(self, state: MixtureState) -> Expectation:
-        """E step over all chunks, for its statistics alone."""
-        return self.step(state, 1.0, None)[1].expectation
+        """E step over all chunks, for its statistics alone, in this process."""
+        expectation: Expectation = self.documents.fetch(self.step(state, 1.0, None)[1].expectation)
+        return expectation
 
     def maximise(self, expectation: Expectation, start: Parameters | None) -> MixtureState:
         """M step."""
@@ -214,6 +216,12 @@ class Run:
     def done(self) -> bool:
         """Whether all temperatures are done."""
         return self.phase == len(self.schedule.temperatures)
+
+    @property
+    def result(self) -> MixtureState:
+        """The current state, in this process."""
+        state: MixtureState = self.problem.documents.fetch(self.state)
+        return state
 
     @property
     def score(self) -> float:
@@ -257,10 +265,10 @@ class Run:
 
     def standing(self) -> dict[str, Any]:
         """Everything needed to resume, as plain values for a checkpoint."""
-        names = "state", "phase", "phase_start", "converged", "begin", "attempts"
-        places = None if self.places is None else self.problem.documents.gather(self.places)
-        kept = {name: getattr(self, name) for name in names}
-        attempts = [[attempt[name] for name in _ATTEMPT] for attempt in self.attempts]
+        documents, names = self.problem.documents, ("state", "phase", "phase_start", "converged", "begin")
+        places = None if self.places is None else documents.gather(self.places)
+        kept = {name: documents.fetch(getattr(self, name)) for name in names}
+        attempts = [[documents.fetch(attempt[name]) for name in _ATTEMPT] for attempt in self.attempts]
         return {"trace": self.trace.since(0).entries, "places": places, **kept, "attempts": attempts}
 
     @classmethod

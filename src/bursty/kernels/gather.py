@@ -89,8 +89,10 @@ def block_sums(table, out, start, stop):
                 total[k] += table[row, k]
 
 
-def column_sums(table: Array) -> Array:
+def column_sums(table: Any) -> Array:
     """``table.sum(axis=0)``, block by block: the same bits for any number of threads."""
+    if not isinstance(table, np.ndarray):
+        return np.asarray(table.sum(axis=0))  # a device has its own way
     n_blocks = -(-len(table) // _BLOCK)
     sums = np.empty((n_blocks, table.shape[1]))
     threads.run(block_sums, np.arange(n_blocks + 1) * np.int64(_BLOCK * table.shape[1]), table, sums)

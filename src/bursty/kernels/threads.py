@@ -97,12 +97,14 @@ def _goals(work: int, n_threads: int) -> list[float]:
     return goals
 
 
-def apply(function: Callable[..., Any], table: Array, *operands: Any, out: Array | None = None) -> Array:
+def apply(function: Callable[..., Any], table: Any, *operands: Any, out: Array | None = None) -> Any:
     """``function(table, *operands, out=out)`` for an element-wise NumPy function.
 
     It runs on blocks of rows that do not depend on the number of threads, because the vector loops of NumPy may compute
     a different last bit for elements in their remainder.
     """
+    if not isinstance(table, np.ndarray):  # on a device
+        return function(table, *operands)
     result = np.empty_like(table) if out is None else out
     edges = block_edges(table)
 

@@ -287,8 +287,9 @@ class Mixture(MixturePrediction, ClusterReading):
             )
         self._n_batches, self._n_seen, self._tempered = 0, n_documents, problem.tempering
         self._shared = isinstance(problem.prior, Shared)
-        self._running = problem.expectation(best.state)
-        self._finish(problem, best.state, self._running)
+        state = best.result
+        self._running = problem.expectation(state)
+        self._finish(problem, state, self._running)
         self.trace_, self.n_iter_ = best.trace.arrays(), len(best.trace)
         self.converged_ = best.converged and not outcome.interrupted
         if not outcome.interrupted:
