@@ -24,13 +24,15 @@ from scipy import stats as laws
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bursty import DCMLDA, LDA, Checkpoint, Mixture, save
-from bursty.engines import Chunk
+from bursty.engines import Chunk, Levels
 from bursty.engines import cuda as engine
 from bursty.engines.card import Table, copied, on_card, zeros
 from bursty.engines.cuda import CudaChunk, fetch
-from bursty.families import get_family
-from bursty.families.priors import UrnPrior
+from bursty.families import get_family, priors
+from bursty.families.cuda_sparse_urns import CardListedUrns
+from bursty.families.priors import UrnPrior, solve_with_prior
 from bursty.families.shared import Shared
+from bursty.families.sparse_urns import ListedUrns, PairUrns
 from bursty.inference import cuda_em, em, posteriors
 from bursty.inference.topics import cuda_dcmlda, cuda_lda, cuda_maximise, cuda_sweeps, dcmlda
 from bursty.inference.topics.cuda_sweeps import Shape, Sweep
@@ -370,6 +372,34 @@ def check_mixture_steps_are_those_of_the_processor(n_documents=5, n_components=3
                 one, other = (getattr(part, "weights", part) for part in both)
                 assert isinstance(one, np.ndarray)
                 np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-8)
+
+
+def check_the_last_m_step_is_that_of_the_processor(n_words=7, n_topics=3):
+    """s under the prior, from pairs of which some are alike and some have long gaps between their levels."""
+    rng = np.random.default_rng(0)
+    items = np.sort(rng.choice(n_words * n_topics, size=n_words * n_topics - 4, replace=False))
+    sizes = rng.integers(1, 4, size=len(items))
+    values = np.concatenate([np.sort(rng.choice([1, 2, 3, 17, 100, 900], size, replace=False)) for size in sizes])
+    weights = rng.integers(1, 9, size=(len(values), 1)) * 0.5
+    levels = Levels(np.repeat(items, sizes).astype(np.int32), values.astype(np.int32), weights, n_words * n_topics)
+    lengths = Levels(
+        np.zeros(3, dtype=np.int32), np.array([3, 50, 1000], dtype=np.int32), np.full((3, n_topics), 40.0), 1
+    )
+    urns = PairUrns(levels, n_topics)
+    ours, theirs = CardListedUrns(urns), ListedUrns(urns)
+    start = np.append(rng.gamma(1.0, size=len(theirs.types)), np.zeros(n_topics))
+    for found, expected in zip(ours.tables(start, 0.3), theirs.tables(start, 0.3), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    with mock.patch.object(priors, "_MAX_ROUNDS", 3):
+        found, expected = (solve_with_prior(own, lengths, UrnPrior()) for own in (ours, theirs))
+    np.testing.assert_allclose(found.s, expected.s, rtol=1e-7)
+    np.testing.assert_allclose(found.alpha, expected.alpha, rtol=1e-7)
+    _, chunk, params, topics = case(4, n_topics, 2)
+    stats = cuda_dcmlda.begin_statistics(chunk, 0, topics, n_topics)
+    method = dcmlda.Method(prior=UrnPrior())
+    with mock.patch.object(priors, "_MAX_ROUNDS", 3):
+        found, expected = cuda_dcmlda.conclude(method, stats, params), method.conclude(fetch(stats), params)
+    np.testing.assert_allclose(found.beta, expected.beta, rtol=1e-6)
 
 
 def check_m_steps_of_mixtures_are_those_of_the_processor(n_documents=4, n_components=3):

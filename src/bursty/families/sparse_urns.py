@@ -20,8 +20,6 @@ from bursty.typing import Array
 UNSEEN = 0.1
 # Pairs are summed in blocks of at least this many, then block by block: the same bits for any number of threads.
 _BLOCK = 16_384
-# An entry takes about this many terms of sums.
-_COST = 10
 # Size of the table in which pairs that are alike find each other: it fits into the cache of a core.
 _PLACES = 65_536
 
@@ -109,7 +107,7 @@ class PairUrns:
         results = tuple(np.empty_like(self.types) for _ in range(3))
         inputs = self.first, self.values, self.tails, self.types, self._listed(alpha)
         prior = np.broadcast_to(np.asarray(own, dtype=np.float64), self.types.shape)
-        threads.run(tables.list_of_tables, _COST * self.first, *inputs, prior, *results)
+        threads.run(tables.list_of_tables, self.first, *inputs, prior, *results)
         return results
 
     def sums(self, alpha: Array) -> Array:
@@ -124,14 +122,18 @@ class PairUrns:
 
     def solve(self, lambdas: Array, n_steps: int) -> tuple[Array, Array]:
         """Sum of alpha and of ``-1 / g'`` over the words, for each component with a positive lambda."""
-        self._lambdas = lambdas
-        pairs = self.first, self.values, self.tails, self.extra, self.components
-        threads.run(gibbs_maximise.solve, _COST * self.first, *pairs, lambdas, n_steps, self._alpha, self._slope)
-        known = lambdas > 0
+        self._lambdas, known = lambdas, lambdas > 0
+        sums, slopes = self._solve_pairs(lambdas, n_steps)
         inverse = np.divide(1.0, lambdas, out=np.zeros_like(lambdas), where=known)
-        sums = np.where(known, self.by_component(self._alpha), 0.0) + self.unseen_weights * inverse
         # A component without tokens has a lambda of next to nothing, whose square is nothing.
-        return sums, self.by_component(self._slope) + self.unseen_weights * np.minimum(inverse, 1e150) ** 2
+        of_unseen = self.unseen_weights * inverse, self.unseen_weights * np.minimum(inverse, 1e150) ** 2
+        return np.where(known, sums, 0.0) + of_unseen[0], slopes + of_unseen[1]
+
+    def _solve_pairs(self, lambdas: Array, n_steps: int) -> tuple[Array, Array]:
+        """The same over the pairs."""
+        pairs = self.first, self.values, self.tails, self.extra, self.components
+        threads.run(gibbs_maximise.solve, self.first, *pairs, lambdas, n_steps, self._alpha, self._slope)
+        return self.by_component(self._alpha), self.by_component(self._slope)
 
     def alpha(self, lambdas: Array) -> Array:
         """The solutions, W x K: those of the last solve, moved along their slopes to these lambdas."""

@@ -17,6 +17,7 @@ import numpy as np
 from bursty.engines import Levels
 from bursty.engines.card import column_sums, copied, empty, launch, launch_blocks, on_card, zeros
 from bursty.engines.cuda import TALL, CudaChunk, fetch
+from bursty.families.cuda_sparse_urns import CardListedUrns
 from bursty.inference.cuda_mcem import count_topics
 from bursty.inference.topics import cuda_maximise, cuda_sweeps, dcmlda
 from bursty.inference.topics.base import NO_LEVELS
@@ -136,10 +137,11 @@ class CardStatistics:
         sizes = empty((n_items,), np.int32)
         args = self.words, self.level_first, n_topics
         launch(maximise.count_levels, n_items, *args, sizes)
-        n_levels = sizes.copy_to_host()
-        first = np.append(0, np.cumsum(n_levels, dtype=np.int64))
+        n_levels = empty((self.chunk.n_words,), np.int32)
+        launch(maximise.add_up, self.chunk.n_words, sizes, n_topics, n_levels)
+        first = np.append(0, np.cumsum(n_levels.copy_to_host(), dtype=np.int64))
         lists = empty((3, max(1, first[-1])), np.int32)
-        launch(maximise.list_levels, n_items, *args, on_card(first[:-1]), lists)
+        launch(maximise.list_levels, n_items, *args, on_card(first[:-1]), sizes, lists)
         items, values, documents = lists.copy_to_host()[:, : first[-1]]
         words = _levels(items, values, self.scale * documents, n_items)
         return DCMLDAStatistics(rest.mixtures, rest.lengths, rest.log_joint, words)
@@ -245,5 +247,5 @@ def learn_beta(stats: Any, last: Any, *, exact: bool = False) -> Any:
 
 
 def conclude(method: Method, stats: Any, params: Any) -> Any:
-    """`dcmlda.Method.conclude`, which is made here."""
-    return method.conclude(fetch(stats), fetch(params))
+    """`dcmlda.Method.conclude`: the pairs are listed here, and their equations solved on the card."""
+    return method.conclude(fetch(stats), fetch(params), CardListedUrns)

@@ -86,14 +86,16 @@ class Method:
         return Hyperparameters(learn_alpha(stats), *learn_beta(stats, params.beta))
 
     @has_versions
-    def conclude(self, stats: DCMLDAStatistics, params: Hyperparameters) -> Hyperparameters:
-        """The same with s estimated under the prior."""
+    def conclude(
+        self, stats: DCMLDAStatistics, params: Hyperparameters, kind: type[ListedUrns] = ListedUrns
+    ) -> Hyperparameters:
+        """The same with s estimated under the prior, from equations of this kind."""
         if self.prior is None or not self.learn:
             return self.update(stats, params)
         urns, sizes = PairUrns(stats.words, params.n_topics), stats.sizes()
         beta, background = _learn_beta(urns, sizes, params.beta)
         result = Hyperparameters(learn_alpha(stats), beta, background)
-        solution = solve_with_prior(ListedUrns(urns), sizes, self.prior)
+        solution = solve_with_prior(kind(urns), sizes, self.prior)
         scale = np.where(solution.s > 0, solution.s / result.totals, 1.0)
         return replace(result, beta=threads.apply(np.multiply, beta, scale, out=beta))
 

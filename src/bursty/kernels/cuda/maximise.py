@@ -209,11 +209,27 @@ def count_levels(levels, level_first, shape, out):
 
 
 @cuda.jit(cache=True)
-def list_levels(levels, level_first, shape, first, lists):
-    """The levels of each pair that documents have, from column ``first`` on: pair, level, and number of documents."""
+def add_up(sizes, shape, totals):
+    """The sum of the sizes of each word, which become those of the pairs of the word before each."""
+    word, total = cuda.grid(1), 0
+    if word < totals.size:
+        for pair in range(word * shape, (word + 1) * shape):
+            size = sizes[pair]
+            sizes[pair] = total
+            total += size
+        totals[word] = total
+
+
+@cuda.jit(cache=True)
+def list_levels(levels, level_first, shape, first, before, lists):
+    """The levels of each pair that documents have: pair, level, and number of documents.
+
+    ``first`` is the first column of each word in ``lists``, and ``before`` the levels of its pairs before each.
+    """
     pair = cuda.grid(1)
-    if pair < first.size:
-        word, k, place = pair // shape, pair % shape, first[pair]
+    if pair < before.size:
+        word, k = pair // shape, pair % shape
+        place = first[word] + before[pair]
         for level in range(level_first[word], level_first[word + 1]):
             if levels[level, k] > 0:
                 lists[0, place], lists[1, place] = pair, level - level_first[word] + 1
