@@ -120,15 +120,15 @@ def on_card(values: Any) -> Any:
     """An array on the GPU, copied if it is not there."""
     if isinstance(values, Table):
         return values.array
-    return values if hasattr(values, "copy_to_host") else cuda.to_device(np.ascontiguousarray(values))
+    return values if hasattr(values, "copy_to_host") else copied(values)
 
 
 def copied(values: Any) -> Any:
     """An array on the GPU that may be changed."""
-    if not hasattr(values, "copy_to_host"):
-        return cuda.to_device(np.ascontiguousarray(values))
+    values = values if hasattr(values, "copy_to_host") else np.ascontiguousarray(values)  # strides of one row are any
     copy = empty(values.shape, values.dtype)
-    copy.copy_to_device(values)
+    if values.size:
+        copy.copy_to_device(values if values.strides == copy.strides else values.copy())
     return copy
 
 
