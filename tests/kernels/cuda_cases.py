@@ -175,6 +175,16 @@ def check_long_documents_are_cut(n_documents=4, n_topics=5):
         else:
             agree(fetch(found), swept_by(dense, topics, weigh, along, 7, 2, 3))
             tallies_are_right(chunk, dense, found, tallies)
+        # Where s is not above alpha, they are drawn as the others are.
+        params = Hyperparameters(params.alpha + params.totals, params.beta)
+        weights, found = cuda_dcmlda.CardHyperparameters.of(params).weights, copied(topics)
+        assert not weights.can_cut
+        Sweep(chunk, 3, found, weights, 7, 2, None, shape).run()
+        plain = CudaChunk(Chunk(sp.csr_array(dense.astype(np.int32))))
+        assert plain.on_card.segments is None
+        expected = copied(topics)
+        Sweep(plain, 3, expected, weights, 7, 2, None, shape).run()
+        np.testing.assert_array_equal(fetch(found), fetch(expected))
 
 
 def check_auxiliary_variables_have_their_distribution(n_documents=150):

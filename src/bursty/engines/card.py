@@ -10,7 +10,7 @@ import math
 import weakref
 from collections import defaultdict
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numba
@@ -26,6 +26,8 @@ from bursty.typing import Array
 _THREADS = 128
 # Memory that is not in use, by number of bytes.
 _unused: dict[int, list[Any]] = defaultdict(list)
+# Memory of this process that a GPU can write to at any time and that is not in use, by shape and type.
+_pinned: dict[tuple[Any, str], list[Any]] = defaultdict(list)
 
 
 def launch(kernel: Any, n_items: int, *args: Any, stream: Any = 0) -> None:
@@ -130,6 +132,32 @@ def copied(values: Any) -> Any:
     if values.size:
         copy.copy_to_device(values if values.strides == copy.strides else values.copy())
     return copy
+
+
+class Later:
+    """A small array that is copied to this process as soon as it is there, while the GPU goes on with what follows."""
+
+    _event: Any = None
+
+    def __init__(self, array: Any) -> None:
+        if SIMULATED:
+            self._copy = array.copy_to_host()
+            return
+        stream, self._event = cuda.legacy_default_stream(), cuda.event(timing=False)  # type: ignore[call-arg]
+        unused = _pinned[array.shape, array.dtype.str]
+        self._copy = unused.pop() if unused else cuda.pinned_array(array.shape, array.dtype)
+        array.copy_to_host(self._copy, stream=stream)
+        self._event.record(stream)
+
+    @cached_property
+    def value(self) -> Array:
+        """Waits until it is there."""
+        if self._event is None:
+            return self._copy
+        self._event.synchronize()
+        found = self._copy.copy()
+        _pinned[found.shape, found.dtype.str].append(self._copy)
+        return found
 
 
 def column_sums(values: Any) -> Any:

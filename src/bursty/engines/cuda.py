@@ -143,11 +143,12 @@ class Segments:
 class CardTokens:
     """The tokens of a chunk on the GPU, in the layout of `bursty.kernels.cuda.gibbs`, and facts about them.
 
-    ``spans`` are whole documents, ``short`` those of them that are not in ``segments``, ``lengths`` the number of
-    documents by length (n x 2), and ``tall`` the words of which a document has very many tokens.
+    ``spans`` are whole documents, ``long`` those of them that are in ``segments``, ``lengths`` the number of documents
+    by length (n x 2), and ``tall`` the words of which a document has very many tokens.
     """
 
     spans: Any
+    long: Any
     short: Any
     segments: Segments | None
     codes: Any
@@ -194,6 +195,7 @@ class CudaChunk(Chunk):
         spans = cuda.to_device(np.stack([order, first[order], first[order + 1], nothing, nothing], axis=1))
         return CardTokens(
             spans=spans,
+            long=spans[:n_long],
             short=spans[n_long:],
             segments=Segments.of(self, order[:n_long], first) if n_long else None,
             codes=cuda.to_device(codes),

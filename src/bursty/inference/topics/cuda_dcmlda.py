@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bursty.engines import Levels
-from bursty.engines.card import column_sums, copied, empty, launch, launch_blocks, on_card, zeros
+from bursty.engines.card import Later, column_sums, copied, empty, launch, launch_blocks, on_card, zeros
 from bursty.engines.cuda import TALL, CudaChunk, fetch
 from bursty.families.cuda_sparse_urns import CardListedUrns
 from bursty.inference.cuda_mcem import count_topics
@@ -70,9 +70,7 @@ class CardHyperparameters:
         # Not two rows of one table: these would not keep its memory.
         alpha, totals = empty((n_columns,), np.float32), empty((n_columns,), np.float32)
         launch(by_topic.to_rows, n_columns, self.alpha_on_card, self.sums, alpha, totals)
-        # In single precision, as the kernels have them.
-        can_cut = bool(np.all(alpha.copy_to_host() < totals.copy_to_host()))
-        return cuda_sweeps.Weights(table, alpha, totals, True, n_topics, can_cut)
+        return cuda_sweeps.Weights(table, alpha, totals, True, n_topics, (Later(alpha), Later(totals)))
 
 
 @dataclass(frozen=True)
@@ -165,10 +163,10 @@ def sweeps(
             cuda_sweeps.move_blocks(chunk, offset, topics, weights, seed, number)
         tallies = (mixtures, words) if number == numbers[-1] else None
         Sweep(chunk, offset, topics, weights, seed, number, tallies, shape).run()
-    of_topics, of_words = _log_mixtures(mixtures, chunk, own), _log_words(words, chunk, own.on_card)
+    parts = Later(_log_mixtures(mixtures, chunk, own)), Later(_log_words(words, chunk, own.on_card))
 
     def log_joint() -> float:
-        return float(of_topics.copy_to_host().sum() + of_words.copy_to_host().sum())
+        return float(sum(part.value.sum() for part in parts))
 
     if not learn:
         return topics, DCMLDAStatistics(NO_LEVELS, NO_LEVELS, log_joint(), NO_LEVELS)

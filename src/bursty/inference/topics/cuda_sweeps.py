@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numba import cuda
 
-from bursty.engines.card import launch, launch_blocks, zeros
+from bursty.engines.card import Later, launch, launch_blocks, zeros
 from bursty.engines.cuda import CudaChunk, Segments
 from bursty.kernels import streams
 from bursty.kernels.cuda import blocks, gibbs, segments
@@ -72,7 +72,7 @@ def padded(values: Array, fill: float) -> Any:
 class Weights:
     """What a sweep takes of the model: its table, alpha and s, filled up to the columns of the table.
 
-    Long documents can be cut if s is above alpha for all topics.
+    ``rows`` are alpha and s as they arrive in this process, unless they are known to be as `can_cut` wants them.
     """
 
     table: Any
@@ -80,7 +80,12 @@ class Weights:
     totals: Any
     bursty: bool
     n_topics: int
-    can_cut: bool = True
+    rows: tuple[Later, Later] | None = None
+
+    @cached_property
+    def can_cut(self) -> bool:
+        """Whether long documents can be cut: s is above alpha for all topics, in single precision as in kernels."""
+        return self.rows is None or bool(np.all(self.rows[0].value < self.rows[1].value))
 
 
 @dataclass(frozen=True)
@@ -99,10 +104,13 @@ class Sweep:
     def run(self) -> None:
         """New topics, in place; documents that are cut run beside the others."""
         tokens, (one, other) = self.chunk.on_card, two_streams()
-        if tokens.segments is None or not self.weights.can_cut:
+        if tokens.segments is None:
             self._chains(tokens.spans, 0)
             return
         self._chains(tokens.short, one)
+        if not self.weights.can_cut:  # asked only now that the GPU has something to do
+            self._chains(tokens.long, other)
+            return
         try:
             self._cut_documents(tokens.segments, other)
         except BaseException:  # interrupted: the tables may not be clear
