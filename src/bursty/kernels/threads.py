@@ -17,7 +17,8 @@ import numpy as np
 
 from bursty.typing import Array
 
-# Below this many inner steps threads cost more than they save; a thread receives at least an eighth of it.
+# Below this many inner steps threads cost more than they save; a thread receives at least half of it, since waking many
+# takes longer than a small kernel.
 MIN_WORK = 100_000
 # Threads that are done early take over ranges of slower ones. Therefore ranges become smaller towards the end: each is
 # this share of what is left for a thread, but at least the other of all that a thread has, and this many inner steps.
@@ -63,7 +64,7 @@ def run(kernel: Callable[..., Any], cost: Array, *args: Any) -> None:
     n_items, n_threads, work = len(cost) - 1, _n_threads.get(), 0
     if n_threads > 1:
         work = int(cost[-1] - cost[0])
-        n_threads = min(n_threads, work // max(1, MIN_WORK // 8))
+        n_threads = min(n_threads, work // max(1, MIN_WORK // 2))
     if n_threads <= 1 or work < MIN_WORK:
         kernel(*args, 0, n_items)
         return
