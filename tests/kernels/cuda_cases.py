@@ -364,6 +364,7 @@ def check_mixture_steps_are_those_of_the_processor(n_documents=5, n_components=3
     rng = np.random.default_rng(0)
     labels = np.where(np.arange(n_documents) == 0, 2, -1)
     last = np.stack([rng.integers(0, 3, n_documents), rng.random(n_documents)], axis=1).astype(np.float32)
+    last.flags.writeable = False  # as what has travelled is
     for name in ("edcm", "dcm", "multinomial"):
         family = get_family(name)
         state = posteriors.MixtureState(family.from_weights(params.beta), np.array([0.5, 0.3, 0.2]))

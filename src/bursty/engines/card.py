@@ -61,6 +61,8 @@ class _Argument(cuda.In):  # type: ignore[name-defined]  # the types are those o
 
 
 def _as_argument(value: Any) -> Any:
+    if isinstance(value, np.ndarray):  # Numba would copy it back, too
+        value = on_card(value)
     return value if SIMULATED or not hasattr(value, "copy_to_host") else _Argument(value)
 
 
