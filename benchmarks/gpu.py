@@ -9,7 +9,8 @@ the card, its bandwidth), ``suite`` (the kernels against plain formulas, the sam
 against the processor's sampler), ``sweeps`` (tokens per second for shapes of the kernel), ``iterations`` (an EM
 iteration and its parts), ``fit`` (``--counts``, a sparse matrix saved by SciPy, from counts to topics, beside
 tomotopy), ``profile`` (the parts of an iteration of that fit, by events of the card), ``streaming`` (a corpus in chunks
-against one chunk), ``mixtures`` (an iteration of EM with the counts, and with rows like embeddings).
+against one chunk), ``mixtures`` (an iteration of EM with the counts, and with rows like embeddings), ``dask`` (the
+counts by one and two Dask workers that share the card).
 """
 
 from __future__ import annotations
@@ -275,6 +276,16 @@ def mixtures(arguments: argparse.Namespace) -> None:
         print(name, found, flush=True)
 
 
+def dask(arguments: argparse.Namespace) -> None:
+    """Twenty iterations of DCMLDA with the counts, K = 100, by this process and by workers."""
+    from benchmarks import gpu_dask
+
+    counts = sp.csr_array(sp.load_npz(arguments.counts).astype(np.int32))
+    for name, found in gpu_dask.fits(counts, 100, min(20, arguments.iterations)):
+        keep(arguments, f"dask, {name}", found)
+        print(name, found, flush=True)
+
+
 PARTS = {
     "smoke": smoke,
     "suite": suite,
@@ -284,6 +295,7 @@ PARTS = {
     "profile": profile,
     "streaming": streaming,
     "mixtures": mixtures,
+    "dask": dask,
 }
 
 # What they are made of ---------------------------------------------------------------------------------------

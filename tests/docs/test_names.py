@@ -21,10 +21,12 @@ INDEX = CodeIndex(SOURCE)
 
 #: Names of other libraries and of the system, files that users have, and what stands for any name.
 OTHERS = {
+    "CUDA_VISIBLE_DEVICES",
     "ComplementNB",
     "CountVectorizer",
     "HashingVectorizer",
     "KMeans",
+    "LocalCUDACluster",
     "MALLOC_MMAP_THRESHOLD_",
     "MALLOC_TRIM_THRESHOLD_",
     "MultinomialNB",

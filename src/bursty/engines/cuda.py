@@ -28,6 +28,8 @@ from bursty.validation import Collection
 
 # Maximum number of documents in a chunk: a GPU processes a hundred thousand at once.
 _CHUNK = 2**22
+# For several GPUs: chunks of at least this many cells, up to this number of chunks, of which each GPU has several.
+_CELLS, _N_CHUNKS = 2**20, 32
 # A document is cut if it is longer than this, and than this share of all tokens: others would wait for its end.
 _LONG, _SIDE_BY_SIDE = 512, 8192
 # About the number of tokens in a segment of a long document; words with more tokens than the latter are cut as well.
@@ -87,6 +89,13 @@ class CudaEngine(LocalEngine):
         size = min(_CHUNK, max(1, int(share * counts.shape[0])))
         chunks = [CudaChunk(chunk) for chunk in cut(counts, size)]
         return CudaDocuments(chunks, [Size.of(chunk) for chunk in chunks], counts.shape[1], self.n_threads)
+
+
+def cut_for_cards(counts: sp.csr_array) -> Iterator[Chunk]:
+    """Chunks for several GPUs: large ones, and the same for any number of GPUs, so that results are the same."""
+    n_chunks = min(_N_CHUNKS, max(1, counts.nnz // _CELLS))
+    size = -(-counts.shape[0] // 2 ** (n_chunks.bit_length() - 1))  # 2, 4, 8 ... are as many for each GPU
+    return cut(counts, min(_CHUNK, max(1, size)))
 
 
 @dataclass(frozen=True)
@@ -170,6 +179,10 @@ class CudaChunk(Chunk):
         """Free the memory of the GPU; the next use copies again."""
         for name in _ON_CARD:
             self.__dict__.pop(name, None)
+
+    def select(self, rows: Array) -> CudaChunk:
+        """Some of the documents."""
+        return CudaChunk(super().select(rows))
 
     @property
     def cell_first(self) -> Array:
@@ -265,6 +278,20 @@ def _on_card(function: Callable[..., Any]) -> Callable[..., Any] | None:
     """The version of a function for the GPU, if there is one, for whose kernels the driver is asked only once."""
     version = version_for("cuda", function)
     return version and importlib.import_module("numba.cuda").require_context(version)
+
+
+def plain_version(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """The version of a function for the GPU, if there is one, with its results in the memory of this process."""
+    open_card()
+    version = _on_card(function)
+    if version is None:
+        return None
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        result = version(*args, **kwargs)
+        return tuple(map(fetch, result)) if isinstance(result, tuple) else fetch(result)
+
+    return run
 
 
 def fetch(value: Any) -> Any:

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ from distributed.scheduler import KilledWorker
 from bursty.corpus.shards import ShardedCorpus
 from bursty.engines import dask_tasks as jobs
 from bursty.engines.chunks import cut
+from bursty.engines.cuda import cut_for_cards
 from bursty.engines.dask_collections import Task, cut_collection
 from bursty.engines.documents import Column, Documents, Engine, Size
 from bursty.kernels import threads
@@ -55,9 +57,27 @@ class EngineLost(RuntimeError):
 
 
 class DaskEngine(Engine):
-    """The workers of the given client, or of the current one."""
+    """The workers of the given client, or of the current one.
 
-    def __init__(self, client: Client | None = None) -> None:
+    With ``device="cuda"`` each worker runs the functions that have a version for the GPU on its own GPU, of which all
+    workers need one: one process with one thread for each GPU. Everything else runs on the CPU.
+
+    See Also
+    --------
+    bursty.engines.get_engine, bursty.engines.Engine
+
+    Examples
+    --------
+    >>> from dask.distributed import Client
+    >>> from bursty.engines.dask import DaskEngine
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     DaskEngine(client).device
+    'cpu'
+    """
+
+    def __init__(self, client: Client | None = None, device: str = "cpu") -> None:
+        if device not in ("cpu", "cuda"):
+            raise ValueError(f'device must be "cpu" or "cuda", not {device!r}')
         if client is None:
             try:
                 client = get_client()
@@ -67,6 +87,7 @@ class DaskEngine(Engine):
                     "first, such as Client() for processes on this machine"
                 ) from None
         self.client = client
+        self.device = device
 
     def place(self, counts: sp.csr_array | Array | ShardedCorpus | Collection) -> Documents:
         """Cut and send counts of this process; shards and collections are opened by the workers."""
@@ -76,20 +97,23 @@ class DaskEngine(Engine):
             if isinstance(counts, ShardedCorpus):
                 sizes = [Size(shard.documents, shard.cells, shard.empty) for shard in counts.shards]
                 shares, path = _shares(self.client, sizes), str(counts.path.resolve())
-                placed = [_run(self.client, share, jobs.OpenShards, path, share.start, share.stop) for share in shares]
+                placed = [
+                    _run(self.client, share, jobs.OpenShards, path, share.start, share.stop, self.device)
+                    for share in shares
+                ]
             else:
                 tasks, sizes = self._cut(counts)
                 shares = _shares(self.client, sizes)
-                placed = [_placed(self.client, share, tasks[share.slice]) for share in shares]
+                placed = [_placed(self.client, share, tasks[share.slice], self.device) for share in shares]
             _finish(self.client, placed)
         n_words = counts.n_words if isinstance(counts, Collection) else counts.shape[1]
-        return DaskDocuments(self.client, placed, shares, sizes, n_words)
+        return DaskDocuments(self.client, placed, shares, sizes, n_words, self.device)
 
     def _cut(self, counts: sp.csr_array | Collection) -> tuple[list[Task], list[Size]]:
         """The task of each chunk, and its size."""
         if isinstance(counts, Collection):
             return cut_collection(self.client, counts)
-        chunks = list(cut(counts))
+        chunks = list(cut(counts) if self.device == "cpu" else cut_for_cards(counts))
         return [(jobs.identity, chunk) for chunk in chunks], [Size.of(chunk) for chunk in chunks]
 
 
@@ -115,10 +139,17 @@ class DaskDocuments(Documents):
     """Chunks on the workers, share by share."""
 
     def __init__(
-        self, client: Client, chunks: Sequence[Future], shares: Sequence[Share], sizes: Sequence[Size], n_words: int
+        self,
+        client: Client,
+        chunks: Sequence[Future],
+        shares: Sequence[Share],
+        sizes: Sequence[Size],
+        n_words: int,
+        device: str = "cpu",
     ) -> None:
         super().__init__(sizes, n_words, threads.resolve(None))
         self.client = client
+        self.device = device
         self.chunks = chunks
         self.shares = shares
         self._generations, self._retained = 0, 0
@@ -178,7 +209,8 @@ class DaskDocuments(Documents):
                 start = shares[-1].stop if shares else 0
                 shares.append(Share(share.home, start, start + len(own)))
                 chosen.append(part)
-        return DaskDocuments(self.client, chosen, shares, [size for own in sizes for size in own], self.n_words)
+        all_sizes = [size for own in sizes for size in own]
+        return DaskDocuments(self.client, chosen, shares, all_sizes, self.n_words, self.device)
 
     def split(self, rows: Any) -> Column:
         """The parts are sent once."""
@@ -189,6 +221,8 @@ class DaskDocuments(Documents):
         self, task: Callable[..., Any], function: Callable[..., Any], columns: Sequence[Column], shared: dict[str, Any]
     ) -> list[Future]:
         """Shared arguments are one task, on which the task of each share depends: they are sent to a worker once."""
+        if self.device == "cuda" and getattr(function, "has_versions", False):
+            task = partial(jobs.run_on_card, task)
         common = self._run(0, jobs.identity, shared)
         return [
             self._run(i, task, function, common, (share.start, len(self.sizes)), *self._items(i, columns))
@@ -233,9 +267,9 @@ def _run(client: Client, share: Share, function: Callable[..., Any], *args: Any)
         return client.submit(function, *args, pure=False, workers=[share.home], allow_other_workers=True)
 
 
-def _placed(client: Client, share: Share, tasks: Sequence[Task]) -> Future:
+def _placed(client: Client, share: Share, tasks: Sequence[Task], device: str) -> Future:
     """The chunks of a share, from their tasks."""
-    return _run(client, share, jobs.as_list, *(_run(client, share, *task) for task in tasks))
+    return _run(client, share, jobs.on_device, device, *(_run(client, share, *task) for task in tasks))
 
 
 def _shares(client: Client, sizes: Sequence[Size]) -> list[Share]:

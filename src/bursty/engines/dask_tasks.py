@@ -11,6 +11,8 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import is_dataclass
 from functools import lru_cache
@@ -18,9 +20,11 @@ from typing import Any
 
 import numpy as np
 from dask.sizeof import sizeof
+from distributed.protocol import pickle
 
 from bursty.corpus.shards import ShardedCorpus
 from bursty.engines.chunks import Chunk
+from bursty.engines.cuda import CudaChunk, open_card, plain_version
 from bursty.engines.documents import Size, TreeSum
 from bursty.kernels import threads
 from bursty.typing import Array
@@ -31,6 +35,10 @@ _OF_DASK = "65536"
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 # Arrays up to the largest size that glibc learns to keep are kept, up to this many bytes per thread.
 _LARGEST_KEPT, _KEPT = 32 * 2**20, 256 * 2**20
+# Threads of a worker use its GPU one at a time, ...
+_card = threading.Lock()
+# ... and free there what chunks had that other threads, which have no context of the GPU, have released since.
+_released: list[dict[str, Any]] = []
 
 
 @lru_cache(maxsize=1)
@@ -84,10 +92,38 @@ def apply_to_chunk(function: Callable[..., Any], shared: dict[str, Any], place: 
     return next(_results(function, shared, *([column[place]] for column in items)))
 
 
+def run_on_card(
+    task: Callable[..., Any],
+    function: Callable[..., Any],
+    shared: dict[str, Any],
+    where: tuple[int, int],
+    chunks: Sequence[Chunk],
+    *columns: Sequence[Any],
+) -> Any:
+    """One of the tasks above, by the version of the function for the GPU, if there is one; its results are plain."""
+    version = plain_version(function)
+    if version is None:
+        return task(function, shared, where, chunks, *columns)
+    with _card:
+        open_card().current_context()  # this thread may have none yet
+        _released.clear()
+        for chunk in chunks:
+            if "_is_watched" not in chunk.__dict__:
+                chunk.__dict__["_is_watched"] = True
+                weakref.finalize(chunk, _released.append, chunk.__dict__).atexit = False
+        return task(version, _detached(shared), where, chunks, *columns)
+
+
+def _detached(value: Any) -> Any:
+    """Other objects around the same arrays: versions keep copies on the GPU with parameters, which must not travel."""
+    buffers: list[Any] = []
+    return pickle.loads(pickle.dumps(value, buffer_callback=buffers.append), buffers=buffers)
+
+
 def select_rows(chunks: Sequence[Chunk], masks: Sequence[Array]) -> list[Chunk]:
     """The selected documents of each chunk; chunks without any are dropped."""
     parts = zip(chunks, masks, strict=True)
-    return [Chunk(chunk.counts[np.flatnonzero(rows)]) for chunk, rows in parts if rows.any()]
+    return [chunk.select(np.flatnonzero(rows)) for chunk, rows in parts if rows.any()]
 
 
 def sizes_of(chunks: Sequence[Chunk]) -> list[Size]:
@@ -113,18 +149,22 @@ def identity(value: Any) -> Any:
     return value
 
 
-def as_list(*chunks: Chunk) -> list[Chunk]:
-    """The chunks of a share as one value."""
-    return list(chunks)
+def on_device(device: str, *chunks: Chunk) -> list[Chunk]:
+    """The chunks of a share as one value, on a worker that has the device."""
+    if device == "cpu":
+        return list(chunks)
+    open_card()
+    return [CudaChunk(chunk) for chunk in chunks]
 
 
 class OpenShards(list[Chunk]):
     """Shards of a folder, mapped into memory; only their names are sent, and the receiver opens them."""
 
-    def __init__(self, path: str, start: int, stop: int) -> None:
+    def __init__(self, path: str, start: int, stop: int, device: str = "cpu") -> None:
         corpus = ShardedCorpus(path)
-        super().__init__(Chunk.from_orders(*corpus.orders(number)) for number in range(start, stop))
-        self.names = path, start, stop
+        chunks = (Chunk.from_orders(*corpus.orders(number)) for number in range(start, stop))
+        super().__init__(on_device(device, *chunks))
+        self.names = path, start, stop, device
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self.names
