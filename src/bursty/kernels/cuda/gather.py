@@ -25,14 +25,16 @@ place, meet, read = warp.place, warp.meet, warp.read
 LANES = 2 if SIMULATED else 32
 THREADS = 2 if SIMULATED else 128
 _DEPTH = LANES.bit_length() - 1
-# Lanes for each row by the maximum number of columns, and columns for each lane.
-_SHAPES, _SLOTS = (((4, 1),), 2) if SIMULATED else (((4, 4), (32, 8), (64, 16)), 4)
+# Maximum number of columns, lanes for each row, and maximum number of columns for each lane: the fastest on an H200.
+_SHAPES = (
+    ((4, 1, 2), (2**31, LANES, 2)) if SIMULATED else ((4, 4, 1), (32, 8, 4), (64, 16, 4), (112, 16, 7), (2**31, 32, 4))
+)
 
 
 def sum_kernel(n_columns: int, is_weighted: bool) -> Any:
     """`_sum_kernel` of the shape for this number of columns."""
-    lanes = next((lanes for most, lanes in _SHAPES if n_columns <= most), LANES)
-    return _sum_kernel(lanes, min(_SLOTS, -(-n_columns // lanes)), is_weighted)
+    lanes, slots = next((lanes, slots) for most, lanes, slots in _SHAPES if n_columns <= most)
+    return _sum_kernel(lanes, min(slots, -(-n_columns // lanes)), is_weighted)
 
 
 @lru_cache
