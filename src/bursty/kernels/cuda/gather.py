@@ -26,9 +26,9 @@ LANES = 2 if SIMULATED else 32
 THREADS = 2 if SIMULATED else 128
 _DEPTH = LANES.bit_length() - 1
 # Maximum number of columns, lanes for each row, and maximum number of columns for each lane: the fastest on an H200.
-_SHAPES = (
-    ((4, 1, 2), (2**31, LANES, 2)) if SIMULATED else ((4, 4, 1), (32, 8, 4), (64, 16, 4), (112, 16, 7), (2**31, 32, 4))
-)
+_SHAPES = (4, 4, 1), (32, 8, 4), (64, 16, 4), (112, 16, 7), (2**31, 32, 4)
+if SIMULATED:
+    _SHAPES = (4, 1, 2), (2**31, LANES, 2)
 
 
 def sum_kernel(n_columns: int, is_weighted: bool) -> Any:
