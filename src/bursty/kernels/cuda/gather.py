@@ -25,8 +25,8 @@ place, meet, read = warp.place, warp.meet, warp.read
 LANES = 2 if SIMULATED else 32
 THREADS = 2 if SIMULATED else 128
 _DEPTH = LANES.bit_length() - 1
-# Maximum number of columns, lanes for each row, and maximum number of columns for each lane: of those tried with 20, 50,
-# 100 and 200 columns on an H200 the fastest, or nearly so.
+# Maximum number of columns, lanes for each row, and maximum number of columns for each lane: of those tried with 20, 50
+# 100 and 200 columns on an H200, the fastest or nearly so.
 _SHAPES: tuple[tuple[int, int, int], ...] = (4, 4, 1), (32, 8, 4), (56, 8, 7), (112, 16, 7), (2**31, 32, 7)
 if SIMULATED:
     _SHAPES = (4, 1, 2), (2**31, LANES, 2)
