@@ -101,7 +101,7 @@ def test_every_document_empty():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1.0], "1 values for 2 documents"),
+        ([1.0], "1 value for 2 documents"),
         ([1, -1], "non-negative"),
         ([0, 0], "zero for every"),
         ([np.nan, 1], "finite"),

@@ -21,6 +21,7 @@ from bursty.corpus import Corpus
 from bursty.families.bursts import Burstiness, burstiness
 from bursty.progress import progress
 from bursty.typing import Array
+from bursty.wording import counted
 
 SEED = 0
 N_CLUSTERS = 5
@@ -149,7 +150,7 @@ def find_clusters(corpus: Corpus, console: Console) -> Mixture:
             sorted(order, key=lambda k: np.median(years[model.labels_ == k]) if model.sizes_[k] else np.inf)
         )
     nouns = _noun(corpus, 2)
-    table = Table(title=f"{n_clusters} clusters of {nouns}, found by EM", title_justify="left")
+    table = Table(title=f"{counted(n_clusters, 'cluster')} of {nouns}, found by EM", title_justify="left")
     for column in (nouns, *(("years",) if years is not None else ()), AGAIN, "discriminative words"):
         table.add_column(column, justify="right" if column in (nouns, AGAIN) else "left")
     again = _again(burstiness(corpus, model.labels_))
@@ -180,7 +181,7 @@ def find_topics(corpus: Corpus, console: Console) -> DCMLDA:
     n_topics = N_TOPICS if years is not None else _n_true(corpus)
     model = DCMLDA(n_topics, n_iter=300, tol=3e-3, random_state=SEED, verbose=1).fit(corpus)
     words = model.top_words(6) if corpus.has_words else [["(no names)"]] * n_topics
-    table = Table(title=f"{n_topics} topics, found by DCMLDA", title_justify="left")
+    table = Table(title=f"{counted(n_topics, 'topic')}, found by DCMLDA", title_justify="left")
     columns: tuple[str, ...] = ("share",)
     mean = model.doc_topic_.mean(axis=0)
     rows: list[tuple[str, ...]] = [(f"{share:.0%}",) for share in mean]

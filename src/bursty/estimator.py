@@ -20,6 +20,7 @@ from bursty.corpus.units import Units, units_of
 from bursty.engines import Documents, get_engine
 from bursty.typing import Array
 from bursty.validation import LARGEST, SMALLEST, check_input, check_names, warn_empty
+from bursty.wording import counted
 
 
 class CountEstimator(BaseEstimator):
@@ -120,9 +121,10 @@ class CountEstimator(BaseEstimator):
             raise ValueError("perplexity is per word, and these documents have no words")
         n_impossible = int(np.count_nonzero(np.isneginf(log_prob)))
         if n_impossible:
+            verb = "has" if n_impossible == 1 else "have"
             warnings.warn(
-                f"{n_impossible} of {len(log_prob)} documents have probability 0 (words not seen during fitting); "
-                f"fit {type(self).__name__} with smoothing, e.g. smoothing=0.01",
+                f"{n_impossible:,} of {counted(len(log_prob), 'document')} {verb} probability 0 (words not seen during "
+                f"fitting); fit {type(self).__name__} with smoothing, e.g. smoothing=0.01",
                 UserWarning,
                 stacklevel=3,
             )
@@ -172,8 +174,8 @@ def check_per_word(name: str, value: Any, n_words: int) -> Array:
     numbers = np.asarray(value)
     if numbers.dtype.kind not in "iuf" or numbers.shape != (n_words,):
         raise ValueError(
-            f"{name} must be a number, or one number for each of the {n_words} words, not an array of {numbers.dtype} "
-            f"and shape {numbers.shape}"
+            f"{name} must be a number, or one number for each of the {counted(n_words, 'word')}, not an array of "
+            f"{numbers.dtype} and shape {numbers.shape}"
         )
     bad = ~(np.isfinite(numbers) & (numbers >= 0))
     if np.any(bad):

@@ -39,6 +39,7 @@ from bursty.corpus.storage import rebuild, take_apart
 from bursty.models.vectorizers import StoredVectorizer, named, split_pipeline
 from bursty.storage import read_tree, write_tree
 from bursty.storage.schema import check, items, part, stored_classes, whole
+from bursty.wording import counted
 
 KIND = "model"
 SUFFIX = ".bursty"
@@ -129,7 +130,7 @@ def save(model: Any, path: str | Path, *, corpus: Corpus | None = None, run: Map
     _check_model(model)
     if corpus is not None and corpus.n_words != model.n_features_in_:
         raise ValueError(
-            f"the corpus has {corpus.n_words} words and {type(model).__name__} was fitted on "
+            f"the corpus has {counted(corpus.n_words, 'word')} and {type(model).__name__} was fitted on "
             f"{model.n_features_in_}: give the documents of the fit"
         )
     path = Path(path)

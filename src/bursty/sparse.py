@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.typing import Array
+from bursty.wording import counted
 
 #: Rows, columns and stored entries are numbered with 32 bits.
 MAX_SIZE = np.iinfo(np.int32).max
@@ -71,7 +72,7 @@ def _is_sorted(indices: Array, indptr: Array) -> bool:
 
 def _check_shape(shape: tuple[int, ...]) -> None:
     if len(shape) != 2:
-        raise _Malformed(f"it has {len(shape)} dimensions instead of 2")
+        raise _Malformed(f"it has {counted(len(shape), 'dimension')} instead of 2")
     if not all(isinstance(length, int | np.integer) and 0 <= length <= MAX_SIZE for length in shape):
         raise _Malformed(f"its shape {shape} is not made of two integers from 0 to {MAX_SIZE:,}")
 
@@ -79,7 +80,7 @@ def _check_shape(shape: tuple[int, ...]) -> None:
 def _check_numbers(array: Any, what: str, ndim: int = 1) -> None:
     # Other subclasses (masked arrays) may answer the checks below otherwise than what lies in memory.
     if type(array) not in (np.ndarray, np.memmap) or array.ndim != ndim:
-        raise _Malformed(f"{what} is not a plain array of {ndim} dimension{'s' * (ndim > 1)}")
+        raise _Malformed(f"{what} is not a plain array of {counted(ndim, 'dimension')}")
 
 
 def _check_positions(array: Any, size: int, what: str) -> None:
@@ -103,9 +104,9 @@ def _check_compressed(
     if indptr.dtype.kind not in "iu":
         raise _Malformed(f"indptr is of type {indptr.dtype}, not integers")
     if len(indptr) != shape[0] + 1:
-        raise _Malformed(f"indptr has {len(indptr)} values, but {shape[0]} {major}s need {shape[0] + 1}")
+        raise _Malformed(f"indptr has {counted(len(indptr), 'value')}, but {shape[0]} {major}s need {shape[0] + 1}")
     if not isinstance(indices, np.ndarray) or indices.ndim != 1 or len(indices) != n_entries:
-        raise _Malformed(f"it has {np.size(indices)} indices for {n_entries} values")
+        raise _Malformed(f"it has {counted(np.size(indices), 'index', 'indices')} for {counted(n_entries, 'value')}")
     if indptr[0] != 0 or indptr[-1] != n_entries:
         raise _Malformed(
             f"indptr goes from {indptr[0]} to {indptr[-1]} instead of from 0 to {n_entries}, the number of entries"

@@ -18,6 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from bursty.sparse import as_csr, as_numbers
 from bursty.typing import Array
+from bursty.wording import counted
 
 #: The largest count, and the largest number of tokens in a document.
 MAX_COUNT = np.iinfo(np.int32).max
@@ -112,8 +113,8 @@ def check_input(estimator: Any, X: Any, *, reset: bool, integer: bool = True, si
     known = getattr(estimator, "feature_names_in_", None)
     if not reset and known is not None and not np.array_equal(known, names):
         raise ValueError(
-            f"the vocabulary of these documents ({len(names)} words) is not the one {owner} was fitted on "
-            f"({len(known)} words): read them with that vocabulary"
+            f"the vocabulary of these documents ({counted(len(names), 'word')}) is not the one {owner} was fitted on "
+            f"({counted(len(known), 'word')}): read them with that vocabulary"
         )
     n_words = None if reset else estimator.n_features_in_
     counts = X if hasattr(X, "shards") else check_counts(X, integer=integer, owner=owner, n_words=n_words)
@@ -126,7 +127,10 @@ def check_names(names: Any, n_words: int) -> Array:
     """One distinct string per word, as an array."""
     values = np.asarray(list(names), dtype=object)
     if values.shape != (n_words,):
-        raise ValueError(f"{len(values)} names do not match {n_words} words: give one name per column")
+        raise ValueError(
+            f"{counted(len(values), 'name does', 'names do')} not match {counted(n_words, 'word')}: "
+            "give one name per column"
+        )
     strange = next((value for value in values if not isinstance(value, str)), None)
     if strange is not None:
         raise ValueError(f"the names of words must be strings, not {type(strange).__name__}")
@@ -165,10 +169,8 @@ def refuse_texts(X: Any, owner: str, fitted: bool = False) -> None:
 def refuse_masked(values: Any, name: str, fill: int = 0) -> None:
     """Raise an error for masked values, which NumPy would read as what lies under the mask."""
     if np.ma.is_masked(values):
-        count = int(np.sum(np.ma.getmaskarray(values)))
-        raise ValueError(
-            f"{name} has {count:,} masked value{'s' * (count > 1)}: fill first, such as {name}.filled({fill})"
-        )
+        masked = counted(int(np.sum(np.ma.getmaskarray(values))), "masked value")
+        raise ValueError(f"{name} has {masked}: fill first, such as {name}.filled({fill})")
 
 
 def _is_texts(X: Any) -> bool:
@@ -285,7 +287,10 @@ def check_weights(sample_weight: Any, n_documents: int) -> Array:
     if weights.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, not {weights.ndim}-dimensional")
     if weights.shape != (n_documents,):
-        raise ValueError(f"sample_weight has {len(weights)} values for {n_documents} documents: give one per document")
+        raise ValueError(
+            f"sample_weight has {counted(len(weights), 'value')} for {counted(n_documents, 'document')}: "
+            "give one per document"
+        )
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):
         raise ValueError("sample_weight must be finite and non-negative")
     if not np.any(weights > 0):
@@ -300,8 +305,8 @@ def check_weights(sample_weight: Any, n_documents: int) -> Array:
 def warn_empty(n_empty: int, stacklevel: int = 3) -> None:
     """Warn about documents without words, whose rows are kept."""
     if n_empty:
-        found = "document has no words; its row is" if n_empty == 1 else "documents have no words; their rows are"
-        warnings.warn(f"{n_empty} {found} kept", UserWarning, stacklevel=stacklevel)
+        found = counted(n_empty, "document has no words; its row is", "documents have no words; their rows are")
+        warnings.warn(f"{found} kept", UserWarning, stacklevel=stacklevel)
 
 
 def _unwrap(X: Any) -> Any:

@@ -206,7 +206,7 @@ def test_labels_that_are_missing_or_others(bench):
     [
         (["cluster", "mails", "--k", "zero"], "--k must be a positive integer or auto"),
         (["cluster", "mails", "--k", "0"], "--k must be a positive integer or auto"),
-        (["cluster", "mails", "--k", "1000"], "cannot make 1000 clusters"),
+        (["cluster", "mails", "--k", "1000"], "cannot make 1,000 clusters"),
         (["cluster", "mails", "--family", "gauss", "--k", "2"], "gauss"),
         (["cluster", "mails", "--report"], "--out DIR"),
         (["cluster", "mails", "--format", "xls"], "csv, jsonl, parquet"),

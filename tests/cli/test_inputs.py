@@ -71,7 +71,7 @@ def test_html_files_of_a_folder(bench):
         (bench.folder / "pages" / f"{number}.html").write_text(page)
     (bench.folder / "pages" / "logo.png").write_bytes(b"\x89PNG\0\0\0")
     outcome = bench("import", "pages", "-o", "pages.bcorpus")
-    assert "1 of 5 files of pages are not text and were skipped, such as logo.png" in outcome.err
+    assert "1 of 5 files of pages is not text and was skipped, such as logo.png" in outcome.err
     assert sorted(bursty.read_corpus(bench.folder / "pages.bcorpus").vocabulary) == sorted(COUNTS)
     assert facts(bench, "pages", "--no-html")["words"] > 5
     assert facts(bench, "pages", "--include", "[01].html")["documents"] == 2

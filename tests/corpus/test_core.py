@@ -229,7 +229,7 @@ def test_every_document_is_as_likely_to_be_in_the_test_part():
     [
         ({"vocabulary": ["ape", "bee"]}, "2 names for 3 words"),
         ({"vocabulary": ["ape", "bee", "ape"]}, "'ape' 2 times"),
-        ({"ids": ["a"]}, "1 names for 4 documents"),
+        ({"ids": ["a"]}, "1 name for 4 documents"),
         ({"labels": [0, 1]}, "do not match 4 documents"),
         ({"labels": [0, 1, 2, 0]}, "label 2 has no name"),
         ({"labels": [0, -2, 0, 0]}, "below -1"),

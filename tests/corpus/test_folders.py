@@ -19,7 +19,7 @@ def folder(path, files):
 def test_binary_files_of_a_folder_are_skipped_and_counted(tmp_path):
     (tmp_path / "a.txt").write_text("rain falls")
     (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(range(256)))
-    with pytest.warns(UserWarning, match=r"1 of 2 files of .* are not text and were skipped, such as photo.jpg"):
+    with pytest.warns(UserWarning, match=r"1 of 2 files of .* is not text and was skipped, such as photo.jpg"):
         corpus = read_corpus(tmp_path)
     assert corpus.ids.tolist() == ["a.txt"]
     (tmp_path / "a.txt").unlink()

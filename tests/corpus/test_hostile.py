@@ -378,8 +378,8 @@ def test_a_folder_that_cannot_be_read_is_not_passed_over(tmp_path, monkeypatch):
 
 def test_a_table_of_many_columns_does_not_fill_the_message(tmp_path):
     header = ",".join(["text", *(f"c{number}" for number in range(5_000))])
-    refused(write(tmp_path, "a.csv", f"{header}\na b\n"), r"1 field for 5001 columns \('text', .* and 4981 more\)")
-    refused(write(tmp_path, "a.csv", f"{header},text\na b\n"), r"two columns of the same name: .* and 4982 more$")
+    refused(write(tmp_path, "a.csv", f"{header}\na b\n"), r"1 field for 5,001 columns \('text', .* and 4,981 more\)")
+    refused(write(tmp_path, "a.csv", f"{header},text\na b\n"), r"two columns of the same name: .* and 4,982 more$")
 
 
 def test_a_file_of_an_archive_with_a_size_below_zero(tmp_path):

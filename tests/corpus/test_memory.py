@@ -36,7 +36,7 @@ def test_a_missing_label_is_no_class(missing):
     for corpus in (Corpus(np.eye(3, dtype=int), labels=labels), Corpus.from_texts(TEXTS[:3], labels=labels)):
         assert corpus.labels.tolist() == [1, -1, 0]
         assert corpus.label_names.tolist() == ["dry", "wet"]
-    with pytest.raises(ValueError, match="1 of 3 documents have no label"):
+    with pytest.raises(ValueError, match="1 of 3 documents has no label"):
         BayesClassifier().fit(np.eye(3, dtype=int), labels)
 
 

@@ -65,7 +65,7 @@ def test_readers_keep_texts_when_asked(tmp_path):
 
 
 def test_texts_that_do_not_match_are_refused():
-    with pytest.raises(ValueError, match="texts has 1 entries for 2 documents"):
+    with pytest.raises(ValueError, match="texts has 1 entry for 2 documents"):
         Corpus([[1], [2]], texts=["one"])
     with pytest.raises(TypeError, match="text 1 is int"):
         Corpus([[1], [2]], texts=["one", 2])

@@ -160,7 +160,7 @@ def test_unseen_words(estimator):
     train, test = np.array([[2, 1, 0], [1, 3, 0]]), np.array([[1, 0, 1], [1, 1, 0]])
     plain = estimator().fit(train)
     assert plain.log_prob(test)[0] == -np.inf
-    with pytest.warns(UserWarning, match=r"1 of 2 documents have probability 0.*smoothing"):
+    with pytest.warns(UserWarning, match=r"1 of 2 documents has probability 0.*smoothing"):
         assert plain.perplexity(test) == np.inf
     assert np.all(np.isfinite(estimator(smoothing=0.01).fit(train).log_prob(test)))
 

@@ -19,8 +19,8 @@ def fit(X=((1, 0), (0, 1)), y=("a", "b"), **parameters):
     [
         ({"y": ["a", "a"]}, r"y has one class only \('a'\)"),
         ({"y": ["a", "b", "a"]}, r"y has 3 labels for 2 documents"),
-        ({"y": [1.0, np.nan]}, r"1 of 2 documents have no label"),
-        ({"y": [None, "a"]}, r"1 of 2 documents have no label"),
+        ({"y": [1.0, np.nan]}, r"1 of 2 documents has no label"),
+        ({"y": [None, "a"]}, r"1 of 2 documents has no label"),
         ({"y": [0.5, 1.7]}, r"Unknown label type"),
         ({"y": [["a", 1], ["b"]]}, r"."),
         ({"y": None}, r"requires y to be passed"),
@@ -116,7 +116,7 @@ def test_words_unseen_in_fitting_are_ignored_and_counted(classed):
 
 def test_without_smoothing_an_impossible_document_gets_the_prior():
     model = fit([[2, 0, 1], [0, 2, 1]], smoothing=0.0, class_prior=[0.7, 0.3])
-    with pytest.warns(UserWarning, match=r"1 documents cannot come from any class.*smoothing"):
+    with pytest.warns(UserWarning, match=r"1 document cannot come from any class.*smoothing"):
         proba = model.predict_proba([[1, 1, 0], [1, 0, 0]])
     np.testing.assert_allclose(proba, [[0.7, 0.3], [1.0, 0.0]])
 

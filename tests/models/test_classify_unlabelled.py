@@ -50,7 +50,7 @@ def test_nothing_to_learn_from_is_said(corpus, tmp_path):
     with pytest.raises(ValueError, match="no document has a label"):
         BayesClassifier().fit(Corpus.from_texts(TEXTS, labels=[""] * 6))
     shards = write_shards(tmp_path / "shards", corpus)
-    with pytest.raises(ValueError, match="2 documents of these shards have no label"):
+    with pytest.raises(ValueError, match="2 documents have no label in these shards"):
         BayesClassifier().fit(shards)
 
 

@@ -83,7 +83,7 @@ def test_the_words_of_the_vectorizer_are_those_of_the_model(tmp_path):
 
 @pytest.mark.parametrize(
     ("names", "message"),
-    [(["a"], "1 names do not match"), (["a"] * 12, "same name"), (range(12), "must be strings, not int")],
+    [(["a"], "1 name does not match"), (["a"] * 12, "same name"), (range(12), "must be strings, not int")],
 )
 def test_names_that_do_not_fit(names, message):
     pipeline = make_pipeline(CountVectorizer(), bursty.families.DCM()).fit(TEXTS)

@@ -312,7 +312,7 @@ def test_nasty_names_are_shown_as_they_are(browser, pages):
     assert page.run("return window.hacked") is None
 
 
-@pytest.mark.filterwarnings("ignore:1 of 2 clusters have no documents")
+@pytest.mark.filterwarnings("ignore:1 of 2 clusters ha(s|ve) no documents")
 def test_twenty_thousand_documents(browser, tmp_path):
     rng = np.random.default_rng(0)
     counts = rng.poisson(0.3, (20_000, 30))

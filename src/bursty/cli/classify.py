@@ -14,6 +14,7 @@ from bursty.cli.messages import phase, say
 from bursty.cli.options import Family, Fitting, ModelArgument, Output, PathArgument, Reading, Report
 from bursty.cli.reading_models import document_table, inferred_columns, load, model_input, read_for, read_to_evaluate
 from bursty.cli.results import Results
+from bursty.wording import counted
 
 if TYPE_CHECKING:
     from bursty.corpus import Corpus
@@ -110,8 +111,7 @@ def _split(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, Corpus | No
 
     if corpus.labels is not None and (corpus.labels < 0).any():
         without = int((corpus.labels < 0).sum())
-        found = "1 document without a class is" if without == 1 else f"{without:,} documents without a class are"
-        say(f"{found} ignored")
+        say(f"{counted(without, 'document without a class is', 'documents without a class are')} ignored")
         corpus = corpus.select(corpus.labels >= 0)
     if not share:
         return corpus, None

@@ -13,6 +13,7 @@ from bursty.cli.options import FAMILY_HELP, Checkpointing, Fitting, Output, Path
 from bursty.cli.reading_models import cluster_table, document_table, name_column, numbers_tried, word_table
 from bursty.cli.results import Results
 from bursty.cli.tables import Table
+from bursty.wording import counted
 
 if TYPE_CHECKING:
     from bursty.corpus import Corpus, ShardedCorpus
@@ -48,7 +49,7 @@ def cluster(
         n_components = min(_USUAL, len(corpus) // 2) if chosen is None else chosen
         if n_components == "auto" and len(corpus) < _LEAST_FOR_AUTO:
             raise ValueError(
-                f"{path} has {len(corpus)} documents, too few for --k auto: give the number, such as --k 2"
+                f"{path} has {counted(len(corpus), 'document')}, too few for --k auto: give the number, such as --k 2"
             )
         from bursty.models.mixture import Mixture
 
@@ -56,7 +57,7 @@ def cluster(
         if n_components == "auto":
             say("selecting the number of clusters; --k N sets it and saves this time")
         elif chosen is None:
-            say(f"{n_components} cluster{'s' * (n_components != 1)}; --k N sets another number, --k auto selects one")
+            say(f"{counted(n_components, 'cluster')}; --k N sets another number, --k auto selects one")
         hint_common_words(corpus)
         run = fitting.parameters() | checkpointing.parameters()
         model = Mixture(n_components, family=family, init=init, n_init=starts, max_iter=iterations, **run).fit(corpus)

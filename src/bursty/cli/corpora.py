@@ -11,6 +11,7 @@ from bursty.cli.messages import phase, say
 from bursty.cli.options import Output, PathArgument, Reading
 from bursty.cli.results import Results
 from bursty.cli.tables import Table
+from bursty.wording import counted
 
 if TYPE_CHECKING:
     from bursty.corpus import Corpus
@@ -54,8 +55,8 @@ def _import_shards(path: Path, reading: Reading, target: Path) -> None:
         raise ValueError(f"the name of a folder of shards must end in .bshards, not {target.name}")
     with reading.in_options(), phase(f"reading {path.name} and writing shards"):
         written = write_shards(target, read_parts(path, reading.input_format, **reading.given()))
-    n_shards = "1 shard" if len(written.shards) == 1 else f"{len(written.shards):,} shards"
-    say(f"{target}: {len(written):,} documents, {written.n_words:,} words, in {n_shards}")
+    sizes = {"document": len(written), "word": written.n_words, "shard": len(written.shards)}
+    say(f"{target}: {', '.join(counted(size, what) for what, size in sizes.items())}")
     print(target)
 
 
@@ -120,16 +121,16 @@ def _problems(corpus: Corpus) -> list[str]:
     """Problems of the corpus that affect results."""
     about, found = corpus.describe(), []
     if about.empty_documents:
-        empty = "1 document has" if about.empty_documents == 1 else f"{about.empty_documents:,} documents have"
+        empty = counted(about.empty_documents, "document has", "documents have")
         found.append(f"{empty} no words: rows without words are kept but carry no information")
     if about.documents < 20:
-        few = "1 document is" if about.documents == 1 else f"{about.documents} documents are"
+        few = counted(about.documents, "document is", "documents are")
         found.append(f"{few} few: clusters and topics will not be reliable")
     if about.tokens and about.burstiness < 1.05:
         found.append("words hardly ever repeat within a document: bursty models have nothing to gain here")
     if corpus.labels is not None and (corpus.labels < 0).any():
         without = int((corpus.labels < 0).sum())
-        found.append("1 document has no class" if without == 1 else f"{without:,} documents have no class")
+        found.append(f"{counted(without, 'document has', 'documents have')} no class")
     return found
 
 

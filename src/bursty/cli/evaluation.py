@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bursty.cli.messages import say
 from bursty.cli.results import Results
 from bursty.cli.tables import Table
+from bursty.wording import counted
 
 if TYPE_CHECKING:
     from bursty.corpus import Corpus
@@ -79,7 +80,8 @@ def _evaluate_sets(model: Any, corpus: Corpus, results: Results) -> None:
     names, known = model.classes_.astype(str), [str(name) for name in corpus.label_names]  # type: ignore[union-attr]  # checked before
     strange = set(known) - set(names)
     if strange:
-        say(f"{len(strange)} classes are unknown to the model and are ignored, such as {min(strange)!r}")
+        classes = counted(len(strange), "class is", "classes are")
+        say(f"{classes} unknown to the model and ignored, such as {min(strange)!r}")
     table = corpus.label_matrix.toarray()  # type: ignore[union-attr]  # checked before
     nobody = np.zeros(len(corpus), dtype=table.dtype)
     truth = np.column_stack([table[:, known.index(name)] if name in known else nobody for name in names])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bursty.cli.messages import phase, say
+from bursty.wording import counted
 
 if TYPE_CHECKING:
     from bursty.corpus import Corpus, ShardedCorpus
@@ -161,7 +162,7 @@ class Reading:
             corpus = read_corpus(path, self.input_format, **options)
             corpus = corpus if units is None else corpus.with_units(units)
         sizes = {"document": len(corpus), "word": corpus.n_words, "token": int(corpus.counts.sum())}
-        size = ", ".join(f"{number:,} {unit}{'s' * (number != 1)}" for unit, number in sizes.items())
+        size = ", ".join(counted(number, unit) for unit, number in sizes.items())
         say(f"{path}: {corpus.units.say(size)}")
         if not corpus.has_words:
             say("warning: the words have no names; --vocabulary FILE gives them")
@@ -188,7 +189,8 @@ class Reading:
             )
         sharded = ShardedCorpus(path)
         tokens = sum(shard.tokens for shard in sharded.shards)
-        say(f"{path}: {len(sharded):,} documents, {sharded.n_words:,} words, {tokens:,} tokens, on disk")
+        sizes = {"document": len(sharded), "word": sharded.n_words, "token": tokens}
+        say(f"{path}: {', '.join(counted(size, what) for what, size in sizes.items())}, on disk")
         return sharded
 
 

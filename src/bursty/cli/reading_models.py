@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bursty.cli.messages import phase, say
 from bursty.cli.tables import Table
+from bursty.wording import counted
 
 if TYPE_CHECKING:
     from bursty.cli.options import Reading
@@ -61,7 +62,7 @@ def read_for(saved: Saved, path: Path, reading: Reading) -> Corpus:
         raise ValueError(f"no word of {path} is in the vocabulary of the model")
     if tokens > known:
         new = corpus.n_words - len(set(corpus.vocabulary) & set(words))
-        unknown = "1 word is" if new == 1 else f"{new:,} words are"
+        unknown = counted(new, "word is", "words are")
         say(f"{unknown} not in the vocabulary of the model; {(tokens - known) / tokens:.1%} of the tokens are ignored")
     return aligned
 

@@ -16,6 +16,7 @@ from bursty.cli.options import Checkpointing, Fitting, Output, PathArgument, Rea
 from bursty.cli.reading_models import document_table, numbers_tried, topic_columns, topic_table, word_table
 from bursty.cli.results import Results
 from bursty.inference import topics as methods
+from bursty.wording import counted
 
 # A topic model has a module of its name in both folders; neither folder imports anything by itself.
 _BOTH = ({module.name for module in pkgutil.iter_modules(folder.__path__)} for folder in (models, methods))
@@ -56,7 +57,7 @@ def topics(
         if n_topics == "auto":
             say("selecting the number of topics; --k N sets it and saves this time")
         elif chosen is None:
-            say(f"{n_topics} topic{'s' * (n_topics != 1)}; --k N sets another number, --k auto selects one")
+            say(f"{counted(n_topics, 'topic')}; --k N sets another number, --k auto selects one")
         run = fitting.parameters() | checkpointing.parameters()
         fitted = topic_model(model)(n_topics, n_iter=iterations, engine=engine, **run).fit(corpus)
         results.facts |= {

@@ -14,6 +14,7 @@ from bursty.corpus.texts import Texts
 from bursty.sparse import as_csr
 from bursty.typing import Array
 from bursty.validation import is_missing, refuse_masked
+from bursty.wording import counted
 
 
 def check_vocabulary(vocabulary: Sequence[str] | Array | None, n_words: int) -> Array:
@@ -24,7 +25,9 @@ def check_vocabulary(vocabulary: Sequence[str] | Array | None, n_words: int) -> 
     names = _names(vocabulary, n_words, "vocabulary", "word")
     if len(set(names)) < len(names):
         word, times = Counter(names).most_common(1)[0]
-        raise ValueError(f"the vocabulary has {word!r} {times} times: every word must have exactly one column")
+        raise ValueError(
+            f"the vocabulary has {word!r} {counted(times, 'time')}: every word must have exactly one column"
+        )
     return names
 
 
@@ -43,8 +46,8 @@ def check_labels(
     values = np.asarray(labels)
     if values.ndim != 1 or len(values) != n_documents:
         raise ValueError(
-            f"labels of shape {values.shape} do not match {n_documents} documents: give one per document, or "
-            "label_matrix for several per document"
+            f"labels of shape {values.shape} do not match {counted(n_documents, 'document')}: give one per document, "
+            "or label_matrix for several per document"
         )
     if values.dtype.kind in "OUS":
         return _named_labels(values, label_names)
@@ -62,7 +65,7 @@ def check_labels(
         return codes, strings(map(str, range(top)))
     names = strings(map(str, label_names))
     if top > len(names):
-        raise ValueError(f"label {top - 1} has no name: label_names has {len(names)} names, numbered from 0")
+        raise ValueError(f"label {top - 1} has no name: label_names has {counted(len(names), 'name')}, numbered from 0")
     return codes, names
 
 
@@ -73,7 +76,7 @@ def check_label_matrix(
     refuse_masked(matrix, "label_matrix")
     table = as_csr(matrix, "label_matrix") if sp.issparse(matrix) else sp.csr_array(matrix)
     if table.ndim != 2 or table.shape[0] != n_documents:
-        raise ValueError(f"label_matrix of shape {table.shape} does not match {n_documents} documents")
+        raise ValueError(f"label_matrix of shape {table.shape} does not match {counted(n_documents, 'document')}")
     if not np.all(np.isin(table.data, (0, 1))):
         raise ValueError("label_matrix must contain only 0 and 1")
     table = table.astype(np.int8)
@@ -97,7 +100,9 @@ def check_metadata(metadata: Mapping[str, Any] | None, n_documents: int) -> dict
         refuse_masked(values, f"metadata[{name!r}]")
         column = np.asarray(values)
         if column.ndim != 1 or len(column) != n_documents:
-            raise ValueError(f"metadata {name!r} of shape {column.shape} does not match {n_documents} documents")
+            raise ValueError(
+                f"metadata {name!r} of shape {column.shape} does not match {counted(n_documents, 'document')}"
+            )
         if column.dtype.kind in "US":
             column = strings(column.astype(str).tolist())
         elif column.dtype.kind == "O" and not all(isinstance(value, str) for value in column):
@@ -113,7 +118,10 @@ def check_texts(texts: Sequence[str] | None, n_documents: int) -> Texts | None:
     if texts is None:
         return None
     if isinstance(texts, str) or len(texts) != n_documents:
-        raise ValueError(f"texts has {len(texts)} entries for {n_documents} documents: give one per document")
+        raise ValueError(
+            f"texts has {counted(len(texts), 'entry', 'entries')} for {counted(n_documents, 'document')}: "
+            "give one per document"
+        )
     if isinstance(texts, Texts):
         return texts
     for number, text in enumerate(texts):
@@ -130,7 +138,7 @@ def check_rows(documents: Any, n_documents: int) -> Array:
         rows = np.atleast_1d(np.asarray(documents))
         if rows.dtype == bool:
             if rows.shape != (n_documents,):
-                raise ValueError(f"a mask of shape {rows.shape} does not match {n_documents} documents")
+                raise ValueError(f"a mask of shape {rows.shape} does not match {counted(n_documents, 'document')}")
             rows = np.flatnonzero(rows)
         elif rows.dtype.kind not in "iu" and rows.size:
             raise TypeError(f"documents must be a mask, integers or a slice, not {rows.dtype}")
@@ -161,7 +169,7 @@ def _named_labels(values: Array, label_names: Sequence[str] | Array | None) -> t
 def _names(values: Sequence[str] | Array, expected: int, what: str, each: str) -> Array:
     names = strings(values)
     if len(names) != expected:
-        raise ValueError(f"{what} has {len(names)} names for {expected} {each}s: give one per {each}")
+        raise ValueError(f"{what} has {counted(len(names), 'name')} for {expected} {each}s: give one per {each}")
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"{what} must be strings, but contains {name!r}")

@@ -42,6 +42,7 @@ from bursty.corpus.texts import Texts
 from bursty.corpus.units import Units
 from bursty.typing import Array
 from bursty.validation import check_counts
+from bursty.wording import counted
 
 
 class Corpus:
@@ -345,10 +346,10 @@ class Corpus:
 
     def __repr__(self) -> str:
         classes = 0 if self._label_names is None else len(self._label_names)
-        units = self._units.plural
-        parts = [f"{len(self):,} {units[0]} x {self.n_words:,} {units[1]}", f"{int(self._counts.sum()):,} {units[2]}"]
+        documents, words, tokens = self._units.count(len(self), self.n_words, int(self._counts.sum()))
+        parts = [f"{documents} x {words}", tokens]
         if classes:
-            parts.append(f"{classes:,} classes" + (" (multi-label)" if self.is_multilabel else ""))
+            parts.append(counted(classes, "class", "classes") + (" (multi-label)" if self.is_multilabel else ""))
         if not self._has_words:
             parts.append("words have no names")
         name = self._info.get("name")
@@ -413,7 +414,9 @@ class Corpus:
         """The words selected by a mask, one boolean per word; every document is kept."""
         mask = np.asarray(mask)
         if mask.dtype != bool or mask.shape != (self.n_words,):
-            raise ValueError(f"a mask of {mask.dtype} and shape {mask.shape} does not match {self.n_words} words")
+            raise ValueError(
+                f"a mask of {mask.dtype} and shape {mask.shape} does not match {counted(self.n_words, 'word')}"
+            )
         if not mask.any():
             raise ValueError("no word is selected: a corpus must have at least one")
         return self._replace(counts=words.select_words(self._counts, mask), vocabulary=self._vocabulary[mask])

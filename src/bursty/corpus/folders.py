@@ -30,6 +30,7 @@ from bursty.corpus.labels import encode_labels
 from bursty.corpus.sources import hidden, member_names, open_binary, stays_inside, walk_archive
 from bursty.corpus.text import CountBuilder, TextOptions
 from bursty.storage.limits import Budget
+from bursty.wording import counted
 
 # A README and a licence beside the class folders are not worth a warning.
 _FEW_BESIDE = 2
@@ -83,16 +84,17 @@ def read_folder(
         builder.append(text if clean is None else clean(text))
         ids.append(short)
     if not ids:
-        skipped = f" ({_number(binary, 'binary file')} skipped)" if binary else ""
+        skipped = f" ({counted(len(binary), 'binary file was', 'binary files were')} skipped)" if binary else ""
         raise ValueError(f"{path} has no text files{skipped}: give a folder of texts, with one folder per class")
     if binary:
-        _warn(f"{len(binary)} of {len(binary) + len(ids)} files of {path} are not text and were skipped", binary)
+        verbs = "is not text and was" if len(binary) == 1 else "are not text and were"
+        _warn(f"{len(binary):,} of {counted(len(binary) + len(ids), 'file')} of {path} {verbs} skipped", binary)
     if has_classes and len(beside) > _FEW_BESIDE:
-        _warn(f"{path}: {len(beside)} files beside the class folders were skipped", beside)
+        _warn(f"{path}: {counted(len(beside), 'file')} beside the class folders were skipped", beside)
     elif not has_classes and len(beside) < len(names):
         _warn(
             f"{path}: most files are beside the folders, which are therefore not read as classes; "
-            f"{_number([*range(len(names) - len(beside))], 'file')} read from folders",
+            f"{counted(len(names) - len(beside), 'file was', 'files were')} read from folders",
             sorted(set(names).difference(beside)),
         )
     counts, vocabulary = builder.finish()
@@ -114,10 +116,6 @@ def _without_binary(path: Path, names: list[str]) -> tuple[list[str], list[str]]
     for name, stream in _walk(path, names):
         (binary if is_binary(stream.peek()) else texts).append(name)  # type: ignore[attr-defined]  # they are buffered
     return texts, binary
-
-
-def _number(things: Sequence[Any], what: str) -> str:
-    return f"1 {what} was" if len(things) == 1 else f"{len(things):,} {what}s were"
 
 
 def _warn(text: str, names: Sequence[str]) -> None:
@@ -177,7 +175,7 @@ def _folder_names(path: Path) -> list[str]:
             (names if inside else outside).append(full)
     if outside:
         warnings.warn(
-            f"{path}: {_number(outside, 'link')} skipped for leading out of the folder, such as "
+            f"{path}: {counted(len(outside), 'link was', 'links were')} skipped for leading out of the folder, such as "
             f"{sorted(outside)[0]}; copy the files if they belong to the corpus",
             UserWarning,
             stacklevel=2,

@@ -26,6 +26,7 @@ import scipy.sparse as sp
 from bursty.corpus.sources import Source
 from bursty.storage.limits import PER_CHARACTER, Budget, check_claim
 from bursty.typing import Array
+from bursty.wording import counted
 
 _MAX_INDEX = 2**31 - 2
 # Bytes per entry while the table is built.
@@ -117,7 +118,9 @@ def read_matrix_market(source: Source) -> Entries:
         return _dense_columns(source.budget(), content, n_rows, n_columns, symmetric)
     n_rows, n_columns, n_entries = _header_numbers(content, 3, source.name)
     if symmetric and n_rows != n_columns:
-        raise ValueError(f"{source.name} is symmetric but has {n_rows} rows and {n_columns} columns")
+        raise ValueError(
+            f"{source.name} is symmetric but has {counted(n_rows, 'row')} and {counted(n_columns, 'column')}"
+        )
     pattern = kind[3] == b"pattern"
     entries = _triplets(source.budget(), content, n_rows, n_columns, n_entries, pattern)
     if symmetric:
@@ -143,7 +146,7 @@ def read_cluto(source: Source) -> Entries:
         numbers = _numbers(line, place)
         if len(header) == 2:
             if len(numbers) != header[1]:
-                raise ValueError(f"{place} has {len(numbers)} numbers for {header[1]} words")
+                raise ValueError(f"{place} has {counted(len(numbers), 'number')} for {counted(header[1], 'word')}")
             here = np.flatnonzero(numbers)
             entries.add(row, here.astype(np.float64), numbers[here], place)
         elif len(numbers) % 2:
@@ -212,7 +215,7 @@ def _dense_columns(
     """Parse one number per line, column by column; in a symmetric matrix columns start at the diagonal."""
     entries, name = Entries(budget, n_rows=n_rows, n_columns=n_columns), budget.name
     if symmetric and n_rows != n_columns:
-        raise ValueError(f"{name} is symmetric but has {n_rows} rows and {n_columns} columns")
+        raise ValueError(f"{name} is symmetric but has {counted(n_rows, 'row')} and {counted(n_columns, 'column')}")
     row = column = n_read = 0
     for number, line in lines:
         place = f"{name}, line {number}"
@@ -288,14 +291,14 @@ def _table(lines: list[bytes], width: int, place: str) -> Array:
             reason = f"there are {table.shape[1]}"
         except ValueError as error:
             reason = str(error)
-    raise ValueError(f"{place}: a line should have {width} numbers ({reason})")
+    raise ValueError(f"{place}: a line should have {counted(width, 'number')} ({reason})")
 
 
 def _header_numbers(lines: Iterator[tuple[int, bytes]], expected: int, name: str) -> list[int]:
     number, line = next(lines, (1, b""))
     values = _numbers(line, f"{name}, line {number}")
     if len(values) != expected:
-        raise ValueError(f"{name}, line {number} should have {expected} integer{'s' * (expected > 1)}")
+        raise ValueError(f"{name}, line {number} should have {counted(expected, 'integer')}")
     return [_whole(value, name) for value in values]
 
 

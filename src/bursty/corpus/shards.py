@@ -36,6 +36,7 @@ from bursty.storage import read_tree, recover, replacing_folder, write_tree
 from bursty.storage.container import DAMAGE
 from bursty.typing import Array
 from bursty.validation import MAX_COUNT
+from bursty.wording import counted
 
 #: Number of documents per shard, and per chunk of work. Changing it changes the last bits of results.
 SHARD_SIZE = 32_768
@@ -130,10 +131,8 @@ class ShardedCorpus:
         return self.shape[1]
 
     def __repr__(self) -> str:
-        documents, words, tokens = self.units.plural
-        n_tokens = sum(shard.tokens for shard in self.shards)
-        shards = f"{len(self.shards):,} shard{'s' if len(self.shards) > 1 else ''}"
-        return f"<ShardedCorpus {len(self):,} {documents} x {self.shape[1]:,} {words}, {n_tokens:,} {tokens}, {shards}>"
+        documents, words, tokens = self.units.count(*self.shape, sum(shard.tokens for shard in self.shards))
+        return f"<ShardedCorpus {documents} x {words}, {tokens}, {counted(len(self.shards), 'shard')}>"
 
     @property
     def labels(self) -> Array | None:
@@ -373,7 +372,8 @@ def _joined(parts: Sequence[Corpus]) -> Corpus:
 def _check_same(first: Corpus, part: Corpus, number: int) -> None:
     if not np.array_equal(first.vocabulary, part.vocabulary):
         raise ValueError(
-            f"part {number} has a different vocabulary ({part.n_words} words) from the first ({first.n_words} words): "
+            f"part {number} has a different vocabulary ({counted(part.n_words, 'word')}) from the first "
+            f"({counted(first.n_words, 'word')}): "
             "read all parts with one vocabulary"
         )
     names, known = ([] if part.label_names is None else part.label_names.tolist() for part in (part, first))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bursty.typing import Array
+from bursty.wording import counted
 
 
 def split_rows(
@@ -31,7 +32,7 @@ def split_rows(
     order = rng.permutation(n_documents)
     if groups is not None:
         if groups.shape != (n_documents,):
-            raise ValueError(f"stratify of shape {groups.shape} does not match {n_documents} documents")
+            raise ValueError(f"stratify of shape {groups.shape} does not match {counted(n_documents, 'document')}")
         order = order[np.argsort(np.unique(groups, return_inverse=True)[1][order], kind="stable")]
     parts = []
     for size in reversed(sizes[1:]):
@@ -50,7 +51,7 @@ def _two(n_documents: int, test_size: float | None) -> list[int]:
     else:
         raise ValueError(f"test_size={test_size!r} must be a share between 0 and 1 or a number of documents")
     if not 0 < n_test < n_documents:
-        raise ValueError(f"test_size={test_size} leaves one part of {n_documents} documents empty")
+        raise ValueError(f"test_size={test_size} leaves one part of {counted(n_documents, 'document')} empty")
     return [n_documents - n_test, n_test]
 
 
@@ -63,7 +64,7 @@ def _fraction_sizes(n_documents: int, fractions: Sequence[float]) -> list[int]:
     ends[-1] = n_documents
     sizes = np.diff(ends, prepend=0)
     if sizes.min() < 1:
-        raise ValueError(f"fractions={list(fractions)} leave a part of {n_documents} documents empty")
+        raise ValueError(f"fractions={list(fractions)} leave a part of {counted(n_documents, 'document')} empty")
     return [int(size) for size in sizes]
 
 

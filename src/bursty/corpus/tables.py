@@ -22,6 +22,7 @@ from bursty.corpus.sources import Source
 from bursty.corpus.text import CountBuilder, TextOptions
 from bursty.corpus.times import as_times, looks_like_time, may_be_time
 from bursty.storage.limits import PER_CHARACTER, Budget
+from bursty.wording import counted
 
 Record = Mapping[str, Any]
 
@@ -136,10 +137,9 @@ def csv_records(
                     raise ValueError(f"{source.name} has two columns of the same name: {listed(header)}{_hint(header)}")
                 continue
             if len(row) != len(header):
-                n_fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
-                n_columns = "1 column" if len(header) == 1 else f"{len(header)} columns"
+                sizes = f"{counted(len(row), 'field')} for {counted(len(header), 'column')}"
                 raise ValueError(
-                    f"{source.name}, line {number}: {n_fields} for {n_columns} ({listed(header)}). "
+                    f"{source.name}, line {number}: {sizes} ({listed(header)}). "
                     "Check the delimiter and the quotes (delimiter=, quoted=)"
                 )
             yield f"{source.name}, line {number}", dict(zip(header, row, strict=True))
@@ -297,7 +297,7 @@ def _usual(there: Sequence[str], role: str) -> str | None:
 def listed(columns: Sequence[str]) -> str:
     """The first names of columns, for a message."""
     shown = ", ".join(repr(_shortened(column)) for column in columns[:20])
-    return shown + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
+    return shown + (f" and {len(columns) - 20:,} more" if len(columns) > 20 else "")
 
 
 def _shortened(name: str) -> str:

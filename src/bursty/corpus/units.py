@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bursty.wording import counted
+
 _DEFAULT = ("document", "word", "token")
 #: Plurals that no rule gives.
 _IRREGULAR = {
@@ -51,6 +53,11 @@ class Units:
     def names(self) -> list[str]:
         """As `of` takes them."""
         return [f"{one}/{many}" for one, many in zip(self.singular, self.plural, strict=True)]
+
+    def count(self, *numbers: int) -> list[str]:
+        """Numbers of documents, words and tokens, with their units."""
+        units = zip(numbers, self.singular, self.plural, strict=True)
+        return [counted(number, one, many) for number, one, many in units]
 
     def say(self, text: str) -> str:
         """A text about documents, words and tokens, in these units."""

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bursty.typing import Array
+from bursty.wording import counted
 
 
 def document_frequency(counts: sp.csr_array) -> Array:
@@ -56,7 +57,7 @@ def without_stop_words(vocabulary: Array, stop_words: str | Iterable[str]) -> Ar
     stops = frozenset(stop_words)
     mask = np.array([stops.isdisjoint((word, *word.split(" "))) for word in vocabulary.tolist()], dtype=bool)
     if not mask.any():
-        raise ValueError(f"stop_words= leaves none of the {len(mask)} words")
+        raise ValueError(f"stop_words= leaves none of the {counted(len(mask), 'word')}")
     return mask
 
 

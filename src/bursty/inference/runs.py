@@ -19,6 +19,7 @@ import numpy as np
 from bursty.inference.checkpoint import CheckpointWriter
 from bursty.storage.schema import Mismatch
 from bursty.typing import Array
+from bursty.wording import counted
 
 
 @dataclass
@@ -178,7 +179,7 @@ class Runner(Generic[R]):
             with self.writer.reading():
                 runs = [self.resume(one) for one in kept["runs"]]
                 if len(runs) != n_runs:
-                    raise ValueError(f"it has {len(runs)} runs where there are {n_runs}")
+                    raise ValueError(f"it has {counted(len(runs), 'run')} where there are {n_runs}")
         # Checkpoints contain each run as it was after its last step.
         standing = [run.standing() if self.writer.active else {} for run in runs]
         stopped, lock = threading.Event(), threading.Lock()
@@ -235,7 +236,7 @@ def _do_all(task: Callable[[int], None], n_tasks: int, n_threads: int, stopped: 
 def warn_interrupted(n_steps: int, how_to_go_on: str) -> None:
     """Warn that a fit was interrupted and kept its current state; called by ``fit``."""
     warnings.warn(
-        f"interrupted after {n_steps} iterations; the current solution is kept. {how_to_go_on}",
+        f"interrupted after {counted(n_steps, 'iteration')}; the current solution is kept. {how_to_go_on}",
         UserWarning,
         stacklevel=3,
     )

@@ -18,6 +18,7 @@ from bursty.models.groups import GroupReading, Merge
 from bursty.models.summary import example_names, has_words, ranked, summary_frame
 from bursty.storage.schema import Mismatch
 from bursty.typing import Array
+from bursty.wording import counted
 
 
 def check_members(model: ClusterReading, sizes: dict[str, int]) -> None:
@@ -228,7 +229,9 @@ def known_labels(y: Any, n_documents: int) -> tuple[Array, Array] | None:
         return None
     values = np.asarray(y)
     if values.shape != (n_documents,):
-        raise ValueError(f"y has shape {values.shape} for {n_documents} documents: give one label per document")
+        raise ValueError(
+            f"y has shape {values.shape} for {counted(n_documents, 'document')}: give one label per document"
+        )
     if values.dtype.kind not in "iu" or np.all(values == -1):
         return None
     classes = np.unique(values[values != -1])

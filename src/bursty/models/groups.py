@@ -14,6 +14,7 @@ from bursty import markup
 from bursty.models.hierarchy import Hierarchy, make_hierarchy
 from bursty.models.naming import EXAMPLES, LONGEST_NAME, representative, suggest
 from bursty.typing import Array
+from bursty.wording import counted
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,9 @@ class GroupReading:
         n = len(self._group_words()[1])
         if not isinstance(names, Mapping):
             if isinstance(names, str) or len(names) != n:
-                raise ValueError(f"names must be a dictionary, such as {{0: 'a name'}}, or a list of {n} names")
+                raise ValueError(
+                    f"names must be a dictionary, such as {{0: 'a name'}}, or a list of {counted(n, 'name')}"
+                )
             names = dict(enumerate(names))
         given = [""] * n if self._names is None else list(self._names)
         for number, name in names.items():

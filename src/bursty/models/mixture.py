@@ -37,6 +37,7 @@ from bursty.progress import progress
 from bursty.storage.schema import expect_equal, floats, index, integers, items, maybe, number, part, storable, whole
 from bursty.typing import Array
 from bursty.validation import check_weights
+from bursty.wording import counted
 
 
 def _check_copies(model: Mixture, sizes: dict[str, int]) -> None:
@@ -280,7 +281,7 @@ class Mixture(MixturePrediction, ClusterReading):
             warn_interrupted(len(best.trace), "Set warm_start=True and call fit again to continue")
         elif not best.converged:
             warnings.warn(
-                f"EM did not converge within {self.max_iter} iterations at every temperature: "
+                f"EM did not converge within {counted(self.max_iter, 'iteration')} at every temperature: "
                 "raise max_iter or tol, or accept the current solution",
                 ConvergenceWarning,
                 stacklevel=2,
@@ -336,7 +337,7 @@ class Mixture(MixturePrediction, ClusterReading):
         self.classes_, labels = found
         if self.n_components != "auto" and len(self.classes_) > int(self.n_components):
             raise ValueError(
-                f"y has {len(self.classes_)} classes but n_components is {self.n_components}: "
+                f"y has {counted(len(self.classes_), 'class', 'classes')} but n_components is {self.n_components}: "
                 "each class needs a component"
             )
         return labels
@@ -349,7 +350,8 @@ class Mixture(MixturePrediction, ClusterReading):
         if self.n_components > n_documents:  # type: ignore[operator]  # a number by now
             raise ValueError(
                 f"n_samples={n_documents} should be >= n_components={self.n_components}: "
-                f"{n_documents} documents cannot make {self.n_components} clusters: lower n_components"
+                f"{counted(n_documents, 'document')} cannot make {counted(self.n_components, 'cluster')}: "
+                "lower n_components"
             )
         return int(self.n_components)
 
@@ -465,9 +467,10 @@ class Mixture(MixturePrediction, ClusterReading):
         n_lost = int(np.count_nonzero(self.sizes_ == 0))
         if n_lost:
             again = "" if self.restart or np.size(self.temperatures) == 1 else "restart=True, "
+            verb = "has" if n_lost == 1 else "have"
             warnings.warn(
-                f"{n_lost} of {len(self.weights_)} clusters have no documents: the data show fewer, or EM lost them; "
-                f"try {again}fewer n_components, lower temperatures or more starts (n_init)",
+                f"{n_lost} of {counted(len(self.weights_), 'cluster')} {verb} no documents: the data show fewer, or EM "
+                f"lost them; try {again}fewer n_components, lower temperatures or more starts (n_init)",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -31,6 +31,7 @@ from bursty.samplers.tokens import MAX_PAIRS, MAX_TOPICS
 from bursty.storage.schema import expect_equal, flags, floats, index, items, maybe, part, whole
 from bursty.typing import Array
 from bursty.validation import warn_empty
+from bursty.wording import counted
 
 # Parts of docstrings that both models share, under their placeholders.
 _SHARED = {
@@ -195,8 +196,8 @@ class TopicModel(TopicReading, TopicInference):
             warn_interrupted(self.n_iter_, "Set warm_start=True and call fit again to continue")
         elif not self.converged_ and self.tol > 0:
             warnings.warn(
-                f"the log-likelihood was still growing after {self.n_iter_} iterations: raise n_iter or tol, "
-                "or accept the current solution",
+                f"the log-likelihood was still growing after {counted(self.n_iter_, 'iteration')}: raise n_iter or "
+                "tol, or accept the current solution",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -220,7 +221,7 @@ class TopicModel(TopicReading, TopicInference):
         schedule = self._check_parameters()
         if self.n_components not in ("auto", len(self.alpha_)):
             raise ValueError(
-                f"n_components is {self.n_components}, but there are {len(self.alpha_)} topics so far: "
+                f"n_components is {self.n_components}, but there are {counted(len(self.alpha_), 'topic')} so far: "
                 "their number cannot change during a stream; call fit to start again"
             )
         documents = self._place(X)
@@ -286,7 +287,7 @@ class TopicModel(TopicReading, TopicInference):
         if n_topics > documents.n_words:
             raise ValueError(
                 f"n_features={documents.n_words} should be >= n_components={n_topics}: "
-                f"{documents.n_words} words cannot make {n_topics} topics: lower n_components"
+                f"{counted(documents.n_words, 'word')} cannot make {counted(n_topics, 'topic')}: lower n_components"
             )
         if n_topics * documents.n_words > MAX_PAIRS:
             raise ValueError(

@@ -17,6 +17,7 @@ from bursty.inference import completion, heldout
 from bursty.samplers.tokens import Topics
 from bursty.typing import Array
 from bursty.validation import check_counts
+from bursty.wording import counted
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class TopicInference(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CountEst
             scored = check_counts(held, owner="log_predictive", n_words=documents.n_words)
             if scored.shape[0] != documents.n_documents:
                 raise ValueError(
-                    f"held has {scored.shape[0]} documents and X has {documents.n_documents}: "
+                    f"held has {counted(scored.shape[0], 'document')} and X has {documents.n_documents}: "
                     "give one row per document in both"
                 )
         parts, chains = documents.split(scored), heldout.ShortChains()

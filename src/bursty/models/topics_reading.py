@@ -13,6 +13,7 @@ from bursty.models.contrast import contrast
 from bursty.models.groups import GroupReading
 from bursty.models.summary import example_names, ranked, summary_frame
 from bursty.typing import Array
+from bursty.wording import counted
 
 
 class TopicReading(GroupReading):
@@ -146,7 +147,9 @@ class TopicReading(GroupReading):
         check_is_fitted(self)
         labels = np.asarray(groups)
         if labels.shape != (len(self.doc_topic_),):
-            raise ValueError(f"groups has shape {labels.shape} for {len(self.doc_topic_)} documents: give one each")
+            raise ValueError(
+                f"groups has shape {labels.shape} for {counted(len(self.doc_topic_), 'document')}: give one each"
+            )
         times = as_times(labels, epochs=unit is not None) if unit is not None or labels.dtype.kind in "MOUS" else None
         if times is not None:
             labels = bin_times(times, unit)[0]

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from bursty.metrics import posterior_similarity
 from bursty.plot import style
 from bursty.typing import Array
+from bursty.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +58,9 @@ def cluster_sizes(model: Any, *, n_words: int = 4, ax: Axes | None = None) -> Ax
             text = ", ".join(style.short(names[word]) for word in best)
             ax.annotate(text, (sizes[k], place), (4, 0), textcoords="offset points", va="center", fontsize="small")
         ax.margins(x=0.6)
-    return style.finish(ax, f"{len(labels):,} documents in {len(order)} clusters", "documents", grid="x", of=model)
+    return style.finish(
+        ax, f"{counted(len(labels), 'document')} in {counted(len(order), 'cluster')}", "documents", grid="x", of=model
+    )
 
 
 def cluster_words(model: Any, cluster: int, n: int = 12, *, by: str = "contrast", ax: Axes | None = None) -> Axes:
@@ -97,7 +100,7 @@ def cluster_words(model: Any, cluster: int, n: int = 12, *, by: str = "contrast"
     ax = style.axes(ax, height=max(2.0, 0.26 * len(best) + 1.0))
     style.bars(ax, style.word_names(model, scores.shape[1])[best], scores[number][best])
     title = (
-        f"Cluster {number}: {int(model.sizes_[number]):,} documents"
+        f"Cluster {number}: {counted(int(model.sizes_[number]), 'document')}"
         if hasattr(model, "sizes_")
         else f"Cluster {number}"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bursty.plot import style
+from bursty.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,5 +51,7 @@ def hierarchy(model: Any, n: int | None = None, *, ax: Axes | None = None) -> Ax
     ax.invert_yaxis()
     if where is not None:
         ax.axvline(where, color=style.COLOURS[1], linestyle="--")
-    title = f"{tree.n_groups} groups" if n is None else f"{n} of {tree.n_groups} groups keep {tree.kept(n):.0%}"
+    title = counted(tree.n_groups, "group")
+    if n is not None:
+        title = f"{n} of {title} {'keeps' if n == 1 else 'keep'} {tree.kept(n):.0%}"
     return style.finish(ax, title, "share of the differences that is lost", grid="x")

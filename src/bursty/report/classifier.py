@@ -14,11 +14,12 @@ from bursty.plot.calibration import reliability_bins
 from bursty.report import charts, documents, excerpts
 from bursty.report.charts import Chart
 from bursty.report.clusters import best_words
-from bursty.report.content import DOCUMENTS, Content, Panel
+from bursty.report.content import DOCUMENTS, Content, Panel, tile
 from bursty.report.lookup import vocabulary
 from bursty.report.source import ReportSource
 from bursty.report.text import burstiest_words, clean, numbers, percent, repeats_sentence
 from bursty.typing import Array
+from bursty.wording import counted
 
 WORDS = 10
 MOST_WRONG = 60
@@ -84,11 +85,11 @@ def classifier_content(source: ReportSource) -> Content:
     family = get_family(model.family).title
     refined = getattr(model, "refinement_", None) is not None
     linear = " and a linear model of discriminative words" if refined else ""
-    fitted = f"fitted on {model.class_count_.sum():,.0f} documents"
+    fitted = f"fitted on {counted(int(model.class_count_.sum()), 'document')}"
     content = Content(
-        title=f"A classifier of {len(names)} classes",
+        title=f"A classifier of {counted(len(names), 'class', 'classes')}",
         lead=f"Bayes' rule with one {kind}{family} per class{linear}, {fitted}.",
-        tiles=[("classes", str(len(names)))],
+        tiles=[tile(len(names), "class", "classes")],
         panels=[],
     )
     corpus = source.corpus
@@ -116,9 +117,9 @@ def _judged(content: Content, source: ReportSource, judged: Judged) -> list[str]
         float(-np.mean(np.log(np.maximum(likely[judged.truth >= 0], 1e-300)))) if np.any(judged.truth >= 0) else np.nan
     )
     bins = reliability_bins(judged.truth, judged.proba, np.arange(len(judged.names)))
-    content.lead += f" It classifies {percent(accuracy)} of {len(judged.rows):,} labelled documents correctly."
+    content.lead += f" It classifies {percent(accuracy)} of {counted(len(judged.rows), 'labelled document')} correctly."
     content.tiles += [
-        ("documents evaluated", f"{len(judged.rows):,}"),
+        tile(len(judged.rows), "document evaluated", "documents evaluated"),
         ("right", percent(accuracy)),
         ("log loss", f"{loss:.3f}"),
         ("calibration error", f"{bins.error:.3f}"),
@@ -165,7 +166,7 @@ def _confusion(judged: Judged) -> Chart:
     ]
     caption = "Documents of each true class (rows) by predicted class (columns); shaded by share of the row."
     if len(rows) > MOST_CLASSES:
-        caption += f" The {MOST_CLASSES} largest of {len(rows)} classes."
+        caption += f" The {MOST_CLASSES} largest of {counted(len(rows), 'class', 'classes')}."
     shown = [judged.names[j] for j in used]
     return charts.heat(cells, [str(rows[i]) for i in largest], shown, ("true", "predicted"), caption)
 
@@ -258,7 +259,10 @@ def _multilabel(content: Content, source: ReportSource, names: list[str]) -> lis
         }
         for k, name in enumerate(names)
     ]
-    content.tiles += [("documents evaluated", f"{len(corpus):,}"), ("F1 over all decisions", f"{micro['f1']:.2f}")]
+    content.tiles += [
+        tile(len(corpus), "document evaluated", "documents evaluated"),
+        ("F1 over all decisions", f"{micro['f1']:.2f}"),
+    ]
     content.panels.append(Panel("measures", "Measures", "measures.html", {"measures": measures}))
     f1 = [0.0 if np.isnan(m["f1"]) else m["f1"] for m in measures][:MOST_CLASSES]
     content.charts["f1"] = charts.bars(names[:MOST_CLASSES], numbers(f1), "F1", "F1 of each class.", share=True)

@@ -13,13 +13,14 @@ from bursty.families.bursts import Burstiness, burstiness
 from bursty.metrics import normalized_mutual_information
 from bursty.report import charts, documents, excerpts
 from bursty.report.charts import Chart
-from bursty.report.content import DOCUMENTS, Content, Panel
+from bursty.report.content import DOCUMENTS, Content, Panel, tile
 from bursty.report.lookup import add_lookup, lookup, vocabulary
 from bursty.report.run import unsettled
 from bursty.report.source import ReportSource
 from bursty.report.text import burstiest_words, percent, repeats_sentence
 from bursty.report.tree import add_tree
 from bursty.typing import Array
+from bursty.wording import counted
 
 WORDS = 12
 CORE_DOCUMENTS = 5
@@ -46,8 +47,8 @@ class Clusters:
             labels, confidence = model.label_documents(corpus)
         elif corpus is not None and len(corpus) != len(labels):
             raise ValueError(
-                f"the corpus has {len(corpus):,} documents, but {type(model).__name__} was fitted on {len(labels):,}: "
-                "give those"
+                f"the corpus has {counted(len(corpus), 'document')}, but {type(model).__name__} was fitted on "
+                f"{len(labels):,}: give those"
             )
         codes, members = np.full(len(labels), -1), np.delete(np.arange(len(labels)), source.empty)
         names, first = np.unique(labels[members], return_inverse=True)
@@ -118,7 +119,7 @@ def cluster_content(source: ReportSource) -> Content:
     kind = type(source.model).__name__
     sizes = [int(size) for size in clusters.sizes]
     content = Content(
-        title=f"{clusters.n} cluster{'s' if clusters.n > 1 else ''} in {n_documents:,} documents",
+        title=f"{counted(clusters.n, 'cluster')} in {counted(n_documents, 'document')}",
         lead=f"Found by {kind}{_components(source.model)}. {_how_alike(sizes)}{_empty(clusters)}"
         f"{source.say_empty('cluster')}{unsettled(source.model)}",
         tiles=_tiles(clusters),
@@ -192,7 +193,7 @@ def _components(model: Any) -> str:
 def _empty(clusters: Clusters) -> str:
     """Mention the number of components without documents, which are not shown."""
     empty = len(getattr(clusters.source.model, "weights_", ())) - clusters.n
-    return f" {empty} more component{'s have' if empty > 1 else ' has'} no documents." if empty > 0 else ""
+    return f" {counted(empty, 'more component has', 'more components have')} no documents." if empty > 0 else ""
 
 
 def _how_alike(sizes: list[int]) -> str:
@@ -204,7 +205,7 @@ def _how_alike(sizes: list[int]) -> str:
 
 def _tiles(clusters: Clusters) -> list[tuple[str, str]]:
     model = clusters.source.model
-    tiles = [("documents", f"{len(clusters.codes):,}"), ("clusters", str(clusters.n))]
+    tiles = [tile(len(clusters.codes), "document"), tile(clusters.n, "cluster")]
     if clusters.confidence is not None:
         tiles.append(("mean probability of the cluster", percent(float(np.nanmean(clusters.confidence)))))
     labels = _single_labels(clusters.source)
@@ -213,7 +214,7 @@ def _tiles(clusters: Clusters) -> list[tuple[str, str]]:
         agreement = normalized_mutual_information([labels[d] for d in members], clusters.codes[members])
         tiles.append(("agreement with labels (NMI)", f"{agreement:.2f}"))
     if hasattr(model, "discriminative_"):
-        tiles.append(("discriminative words", f"{int(np.sum(model.discriminative_)):,}"))
+        tiles.append(tile(int(np.sum(model.discriminative_)), "discriminative word"))
     return tiles
 
 

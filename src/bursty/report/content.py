@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bursty.report.charts import Chart
+from bursty.wording import counted
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,12 @@ class Content:
     panels: list[Panel]
     charts: dict[str, Chart] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
+
+
+def tile(number: int, thing: str, things: str | None = None) -> tuple[str, str]:
+    """A tile that shows a number of things."""
+    figure, _, name = counted(number, thing, things).partition(" ")
+    return name, figure
 
 
 DOCUMENTS = Panel("documents", "Documents", "documents.html")

@@ -16,6 +16,7 @@ from bursty.report import charts
 from bursty.report.content import Content, Panel
 from bursty.report.source import ReportSource
 from bursty.report.text import LONGEST_NAME, clean, duration, numbers, value
+from bursty.wording import counted
 
 _KEYS = ("command", "data", "parameters", "seed", "versions", "started", "seconds")
 _MOST_POINTS = 400
@@ -127,7 +128,7 @@ def unsettled(model: Any) -> str:
 def _ended(model: Any) -> str:
     if not hasattr(model, "n_iter_"):
         return ""
-    text = f"{int(model.n_iter_):,} iterations."
+    text = f"{counted(int(model.n_iter_), 'iteration')}."
     if getattr(model, "converged_", False):
         text += " It converged."
     elif hasattr(model, "diagnostics_"):

@@ -15,6 +15,7 @@ from bursty.corpus.times import as_times, may_be_time
 from bursty.plot.style import word_names
 from bursty.report.text import LONGEST_NAME, clean, numbers
 from bursty.typing import Array
+from bursty.wording import counted
 
 #: Number of most frequent words on the page: enough to look up, few enough to send by mail.
 MOST_WORDS = 20_000
@@ -43,9 +44,9 @@ class ReportSource:
         differs = known is not None and corpus.has_words and not np.array_equal(known, corpus.vocabulary)
         if corpus.n_words != model.n_features_in_ or differs:
             raise ValueError(
-                f"the corpus ({corpus.n_words:,} words) does not have the vocabulary of the model "
-                f"({model.n_features_in_:,} words): give the documents it was fitted on, or read others with its "
-                "vocabulary"
+                f"the corpus ({counted(corpus.n_words, 'word')}) does not have the vocabulary of the model "
+                f"({counted(model.n_features_in_, 'word')}): give the documents it was fitted on, or read others with "
+                "its vocabulary"
             )
         if len(corpus) == 0 or corpus.counts.nnz == 0:
             raise ValueError("the corpus has no documents" + (" with words" if len(corpus) else ""))
@@ -153,7 +154,7 @@ class ReportSource:
     def say_empty(self, what: str) -> str:
         """A sentence about them, if there are any."""
         n = len(self.empty)
-        said = "1 document has no words and is" if n == 1 else f"{n:,} documents have no words and are"
+        said = counted(n, "document has no words and is", "documents have no words and are")
         return f" {said} in no {what}." if n else ""
 
     def facts(self) -> list[dict[str, Any]]:

@@ -10,12 +10,13 @@ from bursty.models.topics_reading import group_means
 from bursty.plot.topics import running_mean
 from bursty.report import charts, documents, excerpts
 from bursty.report.charts import Chart
-from bursty.report.content import DOCUMENTS, Content, Panel
+from bursty.report.content import DOCUMENTS, Content, Panel, tile
 from bursty.report.lookup import add_lookup, lookup, vocabulary
 from bursty.report.source import ReportSource
 from bursty.report.text import burstiest_words, clean, numbers, percent, repeats_sentence
 from bursty.report.tree import add_tree
 from bursty.typing import Array
+from bursty.wording import counted
 
 #: Number of top words per topic sent for each position of the slider.
 WORDS = 30
@@ -42,7 +43,7 @@ def topic_content(source: ReportSource) -> Content:
     prevalence, titles = mixtures.mean(axis=0), _titles(source)
     bursts = model.burstiness() if hasattr(model, "burstiness") else None
     content = Content(
-        title=f"{len(titles)} topics in {len(mixtures):,} documents",
+        title=f"{counted(len(titles), 'topic')} in {counted(len(mixtures), 'document')}",
         lead=f"Found by {type(model).__name__}. Every document is a mixture of topics; "
         f"the largest topic has {percent(prevalence.max())} of a document on average.{source.say_empty('topic')}",
         tiles=_tiles(mixtures, bursts),
@@ -85,8 +86,8 @@ def _titles(source: ReportSource) -> list[str]:
 def _tiles(mixtures: Array, bursts: Burstiness | None) -> list[tuple[str, str]]:
     entropy = -np.sum(mixtures * np.log(np.maximum(mixtures, 1e-300)), axis=1)
     tiles = [
-        ("documents", f"{len(mixtures):,}"),
-        ("topics", str(mixtures.shape[1])),
+        tile(len(mixtures), "document"),
+        tile(mixtures.shape[1], "topic"),
         ("topics in a typical document", f"{np.exp(np.median(entropy)):.1f}"),
     ]
     if bursts is not None:
@@ -226,11 +227,9 @@ def _over_time(name: str, times: Array, mixtures: Array, titles: list[str]) -> C
     caption += " Bands: one standard error."
     n_sparse, n_without = int(np.sum(~enough)), int(np.isnat(times).sum())
     if n_sparse:
-        periods_ = f"1 {unit}" if n_sparse == 1 else f"{n_sparse} {unit}s"
-        caption += f" Not shown: {periods_} with fewer than {FEW_DOCUMENTS} documents."
+        caption += f" Not shown: {counted(n_sparse, unit)} with fewer than {FEW_DOCUMENTS} documents."
     if n_without:
-        without = "1 document" if n_without == 1 else f"{n_without:,} documents"
-        caption += f" Not included: {without} without a time."
+        caption += f" Not included: {counted(n_without, 'document')} without a time."
     return charts.panels(rows, [titles[k] for k in topics], name, caption, time=unit)
 
 
@@ -247,7 +246,7 @@ def _over_numbers(name: str, values: Array, mixtures: Array, titles: list[str]) 
     ]
     caption = f"Share of each topic in the documents of each {name}, all on the same scale."
     if window > 1:
-        caption += f" Running mean over {window} values."
+        caption += f" Running mean over {counted(window, 'value')}."
     return charts.panels(rows, [titles[k] for k in topics], name, caption)
 
 

@@ -26,6 +26,7 @@ from bursty.models.classify.priors import to_offset
 from bursty.models.classify.scoring import Scorer
 from bursty.models.classify.settings import Settings
 from bursty.typing import Array
+from bursty.wording import counted
 
 if TYPE_CHECKING:
     from bursty.models.classify import BayesClassifier
@@ -74,7 +75,9 @@ class Explanation:
             for word, count, first, repeats in zip(self.words, self.counts, self.first, self.repeats, strict=True)
         ]
         lines += [f"{self.other_words:+7.2f}  other words", f"{self.rest:+7.2f}  priors and length"]
-        return "\n".join(lines + ([f"{self.unseen} tokens ignored: never seen in fitting"] if self.unseen else []))
+        return "\n".join(
+            lines + ([f"{counted(self.unseen, 'token')} ignored: never seen in fitting"] if self.unseen else [])
+        )
 
 
 def explain(model: BayesClassifier, counts: sp.csr_array, against: Any, top: int) -> list[Explanation]:

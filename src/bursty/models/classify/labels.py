@@ -22,6 +22,7 @@ from bursty.sparse import as_csr
 from bursty.storage.schema import Mismatch, index, items, maybe, storable
 from bursty.typing import Array
 from bursty.validation import is_missing, refuse_masked
+from bursty.wording import counted
 
 
 def _check_table(targets: Targets, sizes: dict[str, int]) -> None:
@@ -31,7 +32,7 @@ def _check_table(targets: Targets, sizes: dict[str, int]) -> None:
     if table is not None and (
         not isinstance(table, sp.csr_array) or table.shape[1] != sizes["C"] or not np.all(table.data == 1)
     ):
-        raise Mismatch(f"targets are not a table of 0 and 1 for {sizes['C']} classes")
+        raise Mismatch(f"targets are not a table of 0 and 1 for {counted(sizes['C'], 'class', 'classes')}")
 
 
 @storable("Targets", classes=items("C"), codes=maybe(index("C")), check=_check_table)
@@ -96,7 +97,10 @@ def labelled(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Array |
     if known.all():
         return X, own, sample_weight, names
     if hasattr(X, "shards"):
-        raise ValueError(f"{int((~known).sum())} documents of these shards have no label: import those that have one")
+        raise ValueError(
+            f"{counted(int((~known).sum()), 'document has', 'documents have')} no label in these shards: import those "
+            "that have one"
+        )
     if not known.any():
         raise ValueError("no document has a label: there is nothing to learn from")
     weights = None if sample_weight is None else np.asarray(sample_weight)[known]
@@ -144,8 +148,9 @@ def _from_labels(y: Array, n_documents: int, classes: Any) -> Targets:
     missing = _missing(labels)
     if missing.any():
         raise ValueError(
-            f"Input y contains NaN or None: {int(missing.sum())} of {n_documents} documents have no label (first "
-            f"document {int(np.argmax(missing))}). Leave these documents out, or give them a class of their own"
+            f"Input y contains NaN or None: {int(missing.sum()):,} of {counted(n_documents, 'document')} "
+            f"{'has' if missing.sum() == 1 else 'have'} no label (first document {int(np.argmax(missing))}). "
+            "Leave these documents out, or give them a class of their own"
         )
     if labels.dtype == object:
         labels = _one_type(labels)
@@ -174,7 +179,8 @@ def _from_table(y: Any, n_documents: int, classes: Any) -> Targets:
     names = np.arange(table.shape[1]) if classes is None else np.asarray(classes)
     if len(names) != table.shape[1]:
         raise ValueError(
-            f"y has {table.shape[1]} columns, but there are {len(names)} classes: give one column per class"
+            f"y has {counted(table.shape[1], 'column')}, but there are {counted(len(names), 'class', 'classes')}: "
+            "give one column per class"
         )
     table = table.astype(np.int8)
     table.eliminate_zeros()

@@ -24,6 +24,7 @@ from bursty.models.classify.smoothing import Smoothing
 from bursty.models.classify.training import TrainingSummary
 from bursty.models.classify.transforms import Transform
 from bursty.typing import Array
+from bursty.wording import counted
 
 
 class ClassPrediction(CountEstimator):
@@ -127,8 +128,8 @@ class ClassPrediction(CountEstimator):
         lost = ~np.isfinite(scores).any(axis=1) if not self._layout.multilabel else np.isnan(scores).any(axis=1)
         if lost.any():
             warnings.warn(
-                f"{int(lost.sum())} documents cannot come from any class (smoothing is 0 and no class has all their "
-                "words): they get the prior; fit with smoothing, e.g. smoothing=0.01",
+                f"{counted(int(lost.sum()), 'document')} cannot come from any class (smoothing is 0 and no class has "
+                "all the words): the prior decides; fit with smoothing, e.g. smoothing=0.01",
                 UserWarning,
                 stacklevel=4,
             )

@@ -13,6 +13,7 @@ from scipy.special import log_expit, logit, logsumexp
 
 from bursty.models.classify.layout import Layout
 from bursty.typing import Array
+from bursty.wording import counted
 
 # Stands for the logarithm of zero: small enough to decide, and finite.
 _NEVER = -700.0
@@ -31,7 +32,10 @@ def log_prior(kind: Any, documents: Array, layout: Layout) -> Array:
         with np.errstate(divide="ignore"):
             return np.log(documents[:n_classes] / layout.total(documents))
     if kind.shape != (n_classes,):
-        raise ValueError(f"class_prior has {kind.size} values for {n_classes} classes: give one per class")
+        raise ValueError(
+            f"class_prior has {counted(kind.size, 'value')} for {counted(n_classes, 'class', 'classes')}: "
+            "give one per class"
+        )
     if layout.multilabel and kind.max() > 1.0:
         raise ValueError(f"class_prior has a probability of {kind.max():g}: each must be at most 1")
     return np.log(kind)

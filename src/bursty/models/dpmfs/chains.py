@@ -15,6 +15,7 @@ from bursty.samplers import dpmfs, dpmfs_collapsed, dpmfs_paper, dpmfs_search
 from bursty.samplers.dpmfs import DPMFSData, Info, State
 from bursty.storage.schema import Mismatch, floats, index, part, whole
 from bursty.typing import Array
+from bursty.wording import counted
 
 Sweep = Callable[[State, int], tuple[State, Info]]
 #: A range of sweeps: after the first number, up to the second.
@@ -305,8 +306,8 @@ def not_settled(plan: Plan, n_iter: int, diagnostics: Mapping[str, Mapping[str, 
     if n_chains > 1:
         why += f"; any two agree on {overlap.min():.0%} or more of the pairs of documents that either puts together"
     return (
-        f"the {chains} not settled after {n_iter:,} sweeps ({why}): raise {longer}, {more}or split_steps, or accept "
-        "that a longer run may find other clusters and words"
+        f"the {chains} not settled after {counted(n_iter, 'sweep')} ({why}): raise {longer}, {more}or split_steps, or "
+        "accept that a longer run may find other clusters and words"
     )
 
 

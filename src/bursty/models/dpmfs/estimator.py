@@ -50,6 +50,7 @@ from bursty.storage.schema import (
 )
 from bursty.typing import Array
 from bursty.validation import check_weights
+from bursty.wording import counted
 
 # Largest number of documents for which the table of all pairs is kept.
 MOST_PAIRED = 2_000
@@ -401,7 +402,9 @@ class DPMFS(DPMFSReading):
 
             def on_step(chain: Chain) -> None:
                 trace = chain.trace
-                report(f"{trace['n_clusters'][-1]:.0f} clusters, {trace['n_words'][-1]:.0f} words")
+                report(
+                    f"{counted(int(trace['n_clusters'][-1]), 'cluster')}, {counted(int(trace['n_words'][-1]), 'word')}"
+                )
 
             numbers = itertools.count()
 

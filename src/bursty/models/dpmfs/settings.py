@@ -15,6 +15,7 @@ from bursty.models.dpmfs.constraints import Constraints
 from bursty.samplers.dpmfs import DPMFSData
 from bursty.storage.limits import check_memory
 from bursty.typing import Array
+from bursty.wording import counted
 
 SAMPLERS = {"paper": (3000, 2500), "collapsed": (500, 250)}
 ESTIMATES = ("frequent", "vi", "binder")
@@ -198,7 +199,8 @@ def most_components(model: Any, n_documents: int, n_classes: int) -> int | None:
     if model.max_components is not None:
         if model.max_components < n_classes:
             raise ValueError(
-                f"y has {n_classes} classes but max_components is {model.max_components}: each class needs a component"
+                f"y has {counted(n_classes, 'class', 'classes')} but max_components is {model.max_components}: "
+                "each class needs a component"
             )
         return int(model.max_components)
     if model.sampler == "collapsed":

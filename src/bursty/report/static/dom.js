@@ -24,6 +24,7 @@ const later = (wait, action) => {
 };
 const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 const data = JSON.parse(byId("data").textContent);
+const counted = (number, thing, things) => `${number.toLocaleString("en")} ${number === 1 ? thing : things || thing + "s"}`;
 // A text of ours about documents, words and tokens, in the units of the corpus.
 const DEFAULT = ["document", "word", "token"];
 const say = (text) =>

@@ -63,7 +63,7 @@ function startTable() {
     );
     const pages = Math.max(1, Math.ceil(rows.length / state.size));
     const range = rows.length ? `${(first + 1).toLocaleString("en")} to ${(first + shown.length).toLocaleString("en")} of ` : "";
-    byId("table-status").textContent = `${range}${rows.length.toLocaleString("en")} ${say("documents")}`;
+    byId("table-status").textContent = `${range}${say(counted(rows.length, "document"))}`;
     byId("table-page").textContent = `Page ${state.page + 1} of ${pages}`;
     byId("table-back").disabled = state.page === 0;
     byId("table-next").disabled = state.page >= pages - 1;

@@ -39,7 +39,7 @@ function startWords() {
     if (!lookup.tokens) return "";
     const times = bursts(word);
     const kind = times > 1.25 * mean ? "burstier than most" : times < 0.8 * mean ? "less bursty than most" : "as bursty as most";
-    return say(` occurs ${lookup.tokens[word].toLocaleString("en")} times, in ${lookup.documents[word].toLocaleString("en")} documents: ` +
+    return say(` occurs ${counted(lookup.tokens[word], "time")}, in ${counted(lookup.documents[word], "document")}: ` +
       `${times.toFixed(2)} times per document that contains it (${kind}; the mean is ${mean.toFixed(2)}).`);
   };
   const groupRows = () => {
