@@ -12,7 +12,7 @@ from scipy.cluster.hierarchy import dendrogram, fcluster, is_valid_linkage
 import bursty
 from bursty import DCMLDA, DPMFS, LDA, Corpus, Mixture, datasets
 from bursty.models.hierarchy import agglomerate, make_hierarchy
-from bursty.models.naming import find_phrase, name_of
+from bursty.models.naming import find_phrase, name_of, representative
 
 
 def information(p, w):
@@ -225,6 +225,40 @@ def test_names_have_a_phrase_of_the_texts_and_no_function_words():
         assert any("family doctor" in name for name in names)
         assert not any("the" in name.split(", ") for name in names)
         assert model.summary(corpus)["name"].tolist() == model.suggest_names(corpus)
+
+
+@pytest.mark.parametrize("other", ["lists", "nothing"])
+def test_function_words_do_not_name_the_larger_cluster(other):
+    """Beside lists, what distinguishes prose is its function words; and one cluster has nothing to be compared with."""
+    rng = np.random.default_rng(0)
+    grammar = ["the", "of", "and", "to", "it", "is", "by", "in", "that", "for"]
+    subjects = [[f"{name}{i}" for i in range(12)] for name in ("kernel", "pension", "orchid")]
+    texts = []
+    for i in range(90):
+        content = rng.choice(subjects[i % 3], 12)
+        texts.append(" ".join(rng.permutation([*grammar * 4, *content])))
+    lists = [" ".join(rng.choice([f"glyph{i}" for i in range(30)], 40)) for _ in range(20)]
+    corpus = Corpus.from_texts([*texts, *(lists if other == "lists" else [])])
+    known = np.repeat([0, 1], [90, len(corpus) - 90])
+    options = {"n_iter": 20, "burn_in": 10, "random_state": 0}
+    dpmfs = DPMFS(max_components=2 if other == "lists" else 1, **options).fit(corpus, known)
+    for model in (dpmfs, Mixture(dpmfs.n_clusters_, random_state=0).fit(corpus, known)):
+        assert model.sizes_[0] == 90
+        assert not set(model.names_[0].split(", ")) & set(grammar)
+        assert not set(model.summary()["words"][0][:3]) & set(grammar)
+        tree = make_hierarchy(*model._group_words(), model.names_, corpus.vocabulary, documents=model._document_share)
+        assert not set(tree.words[-1][:3]) & set(grammar)
+
+
+def test_scores_mark_down_words_that_most_documents_have():
+    p = np.array([[0.5, 0.3, 0.2, 0.0], [0.2, 0.1, 0.1, 0.6]])
+    weights, documents = np.array([0.8, 0.2]), np.array([0.9, 0.4, 0.05, 0.0])
+    plain = representative(p, weights, weights @ p)
+    marked = representative(p, weights, weights @ p, documents)
+    rare = np.array([0.02, np.log2(1 / 0.8), 1.0])
+    np.testing.assert_allclose(marked[:, :3], plain[:, :3] * [rare, rare**0.16])
+    whole = representative(p[:1], np.ones(1), p[0], documents)
+    np.testing.assert_allclose(whole[0, :3], p[0, :3] * rare)
 
 
 def test_shares_are_the_same_in_summary_tree_and_notebook(model):

@@ -11,6 +11,7 @@ import pytest
 
 from bursty import DCMLDA, DPMFS, LDA, Corpus, Mixture, datasets
 from bursty.metrics import match_topics
+from bursty.models.naming import representative
 from bursty.models.summary import make_frame
 
 
@@ -163,6 +164,7 @@ def test_odd_documents_are_not_the_most_central_ones():
     best = model.core_documents(counts, 8)[odd]
     assert not np.any(best >= 80)
     # The same by hand: the cosine with what represents the cluster.
-    cosine = counts @ model.word_scores("representative")[odd] / np.linalg.norm(counts, axis=1)
+    p, weights = model._group_words()
+    cosine = counts @ representative(p, weights, weights @ p)[odd] / np.linalg.norm(counts, axis=1)
     members = np.flatnonzero(model.labels_ == odd)
     np.testing.assert_array_equal(best, members[np.argsort(-cosine[members], kind="stable")[:8]])

@@ -85,6 +85,8 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         self.sizes_ = np.bincount(labels[members], minlength=n_components)
         sums = np.bincount(labels[members], weights=probabilities[members], minlength=n_components)
         self.confidence_ = np.divide(sums, self.sizes_, out=np.full(n_components, np.nan), where=self.sizes_ > 0)
+        n_members = max(1, documents.n_documents - documents.n_empty)
+        self._document_share = np.minimum(documents.sum(Chunk.document_frequency) / n_members, 1.0)
         weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         assigned = Assignment(labels.astype(np.int32), n_components, weights)
         self.feature_count_ = np.ascontiguousarray(documents.sum(_sum_tokens, documents.split(assigned)).T)
@@ -163,13 +165,14 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
     def core_documents(self, X: Any, n: int = 5) -> list[Array]:
         """Rows of the documents that are most typical of each cluster, most typical first.
 
-        Ranked by the cosine of a document's counts with the scores of the words that represent its cluster
-        (``word_scores("representative")``). Ranking by how much better its own cluster explains a document than the
-        others do would put outliers first: a few texts in another language, say, which fit no other cluster at all.
+        Ranked by the cosine of a document's counts with the scores of the words that represent its cluster (those of
+        ``word_scores("representative")``, without marking down the words that most documents have). Ranking by how much
+        better its own cluster explains a document than the others do would put outliers first: a few texts in another
+        language, say, which fit no other cluster at all.
         """
         documents = self._place(X)
         labels = self.label_documents(documents)[0]
-        words = np.ascontiguousarray(self._representative().T)
+        words = np.ascontiguousarray(self._representative(common=True).T)
         typical = documents.collect(_likeness, documents.split(labels), words=words)
         members = [np.flatnonzero((labels == k) & np.isfinite(typical)) for k in range(len(self.weights_))]
         return [rows[np.argsort(-typical[rows], kind="stable")[:n]] for rows in members]

@@ -43,6 +43,8 @@ class GroupReading:
 
     #: Names that were given by `rename`, one per group; "" where none was.
     _names: Array | None = None
+    #: Share of the documents of the fit that have each word; None where it is not known, as in models of version 0.1.
+    _document_share: Array | None = None
     n_features_in_: int
 
     @abstractmethod
@@ -160,7 +162,8 @@ class GroupReading:
         2
         """
         check_is_fitted(self)
-        return make_hierarchy(self._group_words()[0], self._shares(), self.names_, self._vocabulary())
+        p, documents = self._group_words()[0], self._document_share
+        return make_hierarchy(p, self._shares(), self.names_, self._vocabulary(), documents=documents)
 
     def _repr_html_inner(self) -> str:
         """For notebooks: scikit-learn's diagram and the results."""
@@ -189,12 +192,15 @@ class GroupReading:
         found = self.suggest_names(X)
         return found if self._names is None else [own or name for own, name in zip(self._names, found, strict=True)]
 
-    def _representative(self) -> Array:
-        """How well each word represents each group (see `bursty.models.naming`)."""
+    def _representative(self, *, common: bool = False) -> Array:
+        """How well each word represents each group (see `bursty.models.naming`); common words are marked down.
+
+        With ``common`` they are not: a document is judged by all of its words.
+        """
         check_is_fitted(self)
         p, weights = self._group_words()
         shares = weights / max(weights.sum(), 1e-300)
-        return representative(p, shares, shares @ p)
+        return representative(p, shares, shares @ p, None if common else self._document_share)
 
     def _vocabulary(self) -> Array:
         names = getattr(self, "feature_names_in_", None)

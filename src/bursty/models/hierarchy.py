@@ -174,8 +174,15 @@ def agglomerate(p: Array, weights: Array) -> tuple[Array, Array]:
     return linkage, means
 
 
-def make_hierarchy(p: Array, weights: Array, names: Sequence[str], vocabulary: Array, n_words: int = 10) -> Hierarchy:
-    """The tree of groups with these word probabilities and weights."""
+def make_hierarchy(
+    p: Array,
+    weights: Array,
+    names: Sequence[str],
+    vocabulary: Array,
+    n_words: int = 10,
+    documents: Array | None = None,
+) -> Hierarchy:
+    """The tree of groups with these word probabilities and weights; ``documents`` as in `representative`."""
     n, weights = len(p), np.maximum(np.asarray(weights, dtype=np.float64), 1e-12)
     table, columns = _narrow(p, weights)
     linkage, means = agglomerate(table, weights)
@@ -183,7 +190,7 @@ def make_hierarchy(p: Array, weights: Array, names: Sequence[str], vocabulary: A
     for t, (i, j) in enumerate(linkage[:, :2].astype(int)):
         shares[n + t] = shares[i] + shares[j]
     means = means[:, : len(columns)]
-    scores = representative(means, shares, means[-1])
+    scores = representative(means, shares, means[-1], None if documents is None else documents[columns])
     best = columns[np.argsort(-scores, axis=1, kind="stable")[:, :n_words]]
     words = [[str(vocabulary[w]) for w in row] for row in best]
     inner = [", ".join(row[:3]) for row in words[n:]]

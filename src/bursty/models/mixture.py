@@ -64,6 +64,7 @@ def _check_copies(model: Mixture, sizes: dict[str, int]) -> None:
     _n_batches=whole(),
     _n_seen=number(low=0),
     _names=maybe(items("K")),
+    _document_share=maybe(floats("n_words", low=0, high=1)),
     check=_check_copies,
 )
 class Mixture(MixturePrediction, ClusterReading):
@@ -466,6 +467,7 @@ class Mixture(MixturePrediction, ClusterReading):
     def _warn_of_lost(self, documents: Documents) -> None:
         n_lost = int(np.count_nonzero(self.sizes_ == 0))
         if n_lost:
+            verb = "has" if n_lost == 1 else "have"
             again = "" if self.restart or np.size(self.temperatures) == 1 else "restart=True, "
             verb = "has" if n_lost == 1 else "have"
             warnings.warn(

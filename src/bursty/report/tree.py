@@ -24,7 +24,7 @@ def add_tree(
     if not hasattr(source.model, "hierarchy") or not FEWEST <= len(groups) <= MOST:
         return
     p = source.model._group_words()[0][groups]
-    tree = make_hierarchy(p, weights, titles, source.words, WORDS)
+    tree = make_hierarchy(p, weights, titles, source.words, WORDS, source.model._document_share)
     n = tree.n_groups
     kept = [tree.kept(k) for k in range(1, n + 1)]
     content.data["tree"] = {

@@ -85,6 +85,7 @@ def _check_copies(model: DPMFS, sizes: dict[str, int]) -> None:
     alpha_=number(low=0),
     omega_=number(low=0, high=1),
     _names=maybe(items("K")),
+    _document_share=maybe(floats("n_words", low=0, high=1)),
     check=_check_copies,
 )
 class DPMFS(DPMFSReading):
