@@ -40,7 +40,7 @@ def writers(folder: Path) -> list[Writer]:
     models = [bursty.Mixture(2, random_state=version, max_iter=3, tol=1.0).fit(corpora[version]) for version in (0, 1)]
     sums = [int(corpus.counts.sum()) for corpus in corpora]
     paths = [corpus.save(folder / f"corpus{version}") for version, corpus in enumerate(corpora)]
-    expected = ["documents.csv", "model.bursty", "version"]
+    expected = [".bursty.json", "documents.csv", "model.bursty", "version"]
     bounds = [model.lower_bound_ for model in models]
 
     def read_out(path: Path) -> int:

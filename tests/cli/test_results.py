@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
+import os
 import random
 import re
 import sys
@@ -127,8 +129,49 @@ def test_a_report_does_not_outlive_its_model(bench):
     assert bench("infer", "again", "mails", "--out", "again").code == 0
     assert page.exists()  # the model is the same
     outcome = bench("cluster", "mails", "--k", "3", "--out", "again")
-    assert "which showed the model that was here before" in outcome.err
+    assert "removed report.html of an earlier run from again" in outcome.err
     assert not page.exists()
+
+
+def test_files_of_an_earlier_run_are_not_taken_for_those_of_this_one(bench):
+    folder = bench.folder / "reused"
+    folder.mkdir()
+    (folder / "clusters.txt").write_text("mine")
+    assert bench("cluster", "mails", "--k", "2", "--out", "reused").code == 0
+    clusters = {"clusters.csv", "documents.csv", "model.bursty", "words.csv"}
+    assert set(os.listdir(folder)) == {*clusters, "clusters.txt", ".bursty.json"}
+
+    # Verbs that use the model leave what was written with it, and remove what other runs left.
+    assert bench("evaluate", "reused", "--out", "reused").code == 0
+    assert set(os.listdir(folder)) == {*clusters, "contingency.csv", "clusters.txt", ".bursty.json"}
+    outcome = bench("infer", "reused", "mails", "--out", "reused")
+    assert "removed contingency.csv of an earlier run from reused" in outcome.err
+    assert set(os.listdir(folder)) == {*clusters, "clusters.txt", ".bursty.json"}
+
+    # A new model replaces all but what bursty did not write, and what was changed since.
+    with open(folder / "words.csv", "a") as file:
+        file.write("a note")
+    outcome = bench("topics", "mails", "--k", "2", "--iterations", "2", "--format", "jsonl", "--out", "reused")
+    assert "removed clusters.csv, documents.csv of an earlier run from reused" in outcome.err
+    assert "kept words.csv in reused: changed since an earlier run wrote it" in outcome.err
+    written = {"documents.jsonl", "model.bursty", "topics.jsonl", "words.jsonl"}
+    assert set(os.listdir(folder)) == {*written, "words.csv", "clusters.txt", ".bursty.json"}
+    assert (folder / "clusters.txt").read_text() == "mine"
+
+
+def test_a_list_of_files_from_elsewhere_removes_nothing(bench):
+    folder, victim = bench.folder / "listed", bench.folder / "victim.txt"
+    folder.mkdir()
+    victim.write_text("mine")
+    (folder / "report.html").write_text("<title>mine</title>")
+    digest = hashlib.sha256(b"mine").hexdigest()
+    file = {"run": "1", "command": "bursty", "sha256": digest}
+    hostile = {"../victim.txt": file, "a": 3, "report.html": file}
+    for text in ("{", "[]", '{"files": 3}', json.dumps({"files": hostile})):
+        (folder / ".bursty.json").write_text(text)
+        assert bench("cluster", "mails", "--k", "2", "--out", "listed").code == 0
+        assert victim.exists()
+        assert (folder / "report.html").exists()
 
 
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])

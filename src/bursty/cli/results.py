@@ -2,6 +2,7 @@
 
 That the folder can be written is checked before any work is done. A new folder is written beside it and replaces it
 once complete (`bursty.storage.replacing_folder`): a verb that fails or is interrupted leaves the old one unchanged.
+Files of earlier runs that a run does not write are removed (`bursty.cli.written`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import bursty
 from bursty.cli.messages import as_json, interrupts, phase, printable, say
 from bursty.cli.options import Output, Reading
 from bursty.cli.tables import Table, check_format, plain, print_facts, print_table, write_table
+from bursty.cli.written import MODEL, REPORT, list_files, remove_stale
 
 if TYPE_CHECKING:
     from bursty.corpus import Corpus, ShardedCorpus
@@ -107,9 +109,9 @@ class Results:
         if "verbose" in model.get_params(deep=False):
             model.set_params(verbose=0)
         with phase("writing the model"):
-            save(model, self._staging / "model.bursty", corpus=corpus, run=self.run)
+            save(model, self._staging / MODEL, corpus=corpus, run=self.run)
         if self.wants_report:
-            write_report(self._staging / "report.html", model, corpus, self.run)
+            write_report(self._staging / REPORT, model, corpus, self.run)
 
     def _stage(self, out: Path) -> None:
         from bursty.storage import replacing_folder
@@ -129,13 +131,11 @@ class Results:
             for table in self.tables:
                 write_table(table, self._staging, self.options.format)
             self._names = sorted(path.name for path in self._staging.iterdir())
+            list_files(self._staging, self.options.out, self._names, COMMAND.get())
 
     def _deliver(self) -> None:
         if self.options.out is not None:
-            page = self.options.out / "report.html"
-            if "model.bursty" in self._names and page.name not in self._names and page.exists():
-                say(f"removed {page}, which showed the model that was here before; --report writes a new one")
-                page.unlink()
+            remove_stale(self.options.out, self._names)
             self._files = [self.options.out / name for name in self._names]
             say(f"saved in {self.options.out}: {', '.join(self._names)}")
         self._print()
