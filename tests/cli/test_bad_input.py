@@ -63,6 +63,13 @@ def test_an_unreadable_file(verb, bench):
     assert complains(bench(*verb.split(), "bytes.csv"), "bytes.csv", "--encoding")
 
 
+def test_names_that_are_too_long(bench):
+    for arguments in (["cluster", "mails", "--k", "2", "--out", "x" * 300], ["info", "x" * 300]):
+        outcome = bench(*arguments)
+        assert outcome.code == 2
+        assert outcome.err.rstrip().splitlines()[-1].endswith(f"{'x' * 300}: File name too long")
+
+
 def test_columns_in_one_word(bench):
     assert complains(bench("info", "news.csv", "--metadata", "name,label"), "no column 'name,label'", "given by itself")
     assert "given by itself" not in bench("info", "news.csv", "--metadata", "name,year").err

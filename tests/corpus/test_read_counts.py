@@ -123,6 +123,10 @@ def test_svmlight_labels_and_bases(tmp_path):
     assert read_corpus(write(tmp_path, "zero.svm", "0 0:1 2:5\n")).counts.toarray().tolist() == [[1, 0, 5]]
     path = write(tmp_path, "forced.svm", "0 1:1 2:5\n")
     assert read_corpus(path, zero_based=True).counts.toarray().tolist() == [[0, 1, 5]]
+    missing = read_corpus(write(tmp_path, "missing.svm", "nan 1:1\n2 2:1\nNaN 1:1\n-nan 2:1\n"))
+    assert missing.labels.tolist() == [-1, 0, -1, -1]
+    assert missing.label_names.tolist() == ["2"]
+    assert read_corpus(write(tmp_path, "both.svm", "1,nan 1:1\n1,2 2:1\n")).label_names.tolist() == ["1", "2"]
     with pytest.raises(ValueError, match="word 0 although"):
         read_corpus(write(tmp_path, "zero.svm", "0 0:1\n"), zero_based=False)
 

@@ -242,11 +242,20 @@ def test_json_lines_by_content_and_with_lists_of_classes(tmp_path):
         ("[" * 100_000, "line 2 is not JSON"),
         ('{"other": 1}', "line 2 has no 'text'; it has 'other'"),
         ('{"text": 5}', "contains int, not text"),
+        ('{"text": "a", "n": 1, "text": "b"}', "line 2: the key 'text' occurs twice"),
+        ('{"text": "a", "more": {"x": 1, "x": 2}}', "line 2: the key 'x' occurs twice"),
     ],
 )
 def test_bad_json_lines(tmp_path, row, message):
     with pytest.raises(ValueError, match=message):
         read_corpus(jsonl(tmp_path, {"text": "fine"}, row))
+
+
+def test_a_key_twice_in_an_array(tmp_path):
+    path = tmp_path / "rows.json"
+    path.write_text('[{"text": "a"}, {"text": "b", "text": "c"}]')
+    with pytest.raises(ValueError, match=r"rows.json: the key 'text' occurs twice"):
+        read_corpus(path)
 
 
 @pytest.mark.parametrize("where", ["plain", "zip", "gz"])

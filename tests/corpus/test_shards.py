@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from bursty import DCMLDA, LDA, BayesClassifier, Corpus, Mixture, families
+from bursty import DCMLDA, LDA, BayesClassifier, Corpus, Mixture, families, read_corpus
 from bursty.corpus import shards as module
 from bursty.corpus.shards import ShardedCorpus, write_shards
 from bursty.engines import chunks, local
@@ -276,3 +276,9 @@ def test_what_is_not_a_table_of_texts_is_cut(tmp_path, corpus):
     np.testing.assert_array_equal(joined(read_parts(saved, size=33)), corpus.counts.toarray())
     with pytest.raises(FileNotFoundError, match="no such file or directory"):
         list(read_parts(tmp_path / "nothing"))
+
+
+def test_read_corpus_says_what_opens_shards(tmp_path):
+    path = write_shards(tmp_path / "notes", [Corpus.from_texts(["rain falls", "sun shines"])]).path
+    with pytest.raises(ValueError, match=r"notes.bshards is a folder of shards.*ShardedCorpus\('.*notes.bshards'\)"):
+        read_corpus(path)

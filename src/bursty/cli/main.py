@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -22,6 +23,8 @@ from bursty.cli.messages import in_flags, interrupts, plain_warnings, printable
 from bursty.cli.results import COMMAND
 
 _INPUT_ERRORS = (ValueError, TypeError, FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
+# Of names that no file can have: too long, links that lead in a circle.
+_PATH_ERRORS = (errno.ENAMETOOLONG, errno.ELOOP)
 
 
 def main() -> NoReturn:
@@ -84,7 +87,7 @@ def _explain(error: Exception) -> int:
         text = f"{place}{error.strerror}"
     else:
         text = str(error) or type(error).__name__
-    if isinstance(error, _INPUT_ERRORS):
+    if isinstance(error, _INPUT_ERRORS) or getattr(error, "errno", None) in _PATH_ERRORS:
         _complain(in_flags(text))
         return 2
     if isinstance(error, MemoryError):

@@ -73,6 +73,9 @@ def locate(path: Path, format: str | None, named: Collection[str] = ()) -> tuple
     if path.is_dir():
         if format not in (None, "folder"):
             raise ValueError(f"{path} is a folder, but format={format!r} needs a file: give the path of the file")
+        if path.suffix == ".bshards":
+            opens = f"bursty.corpus.ShardedCorpus({str(path)!r})"
+            raise ValueError(f"{path} is a folder of shards, whose counts stay on disk: {opens} opens it")
         return "folder", Source(path)
     if path.suffix == ".bcorpus" or is_container(path, "corpus"):
         return format or "bcorpus", Source(path)

@@ -14,6 +14,7 @@ Each parser returns `Entries`; its `as_table` checks them and builds the counts.
 
 from __future__ import annotations
 
+import math
 import re
 from array import array
 from collections.abc import Iterator
@@ -326,12 +327,13 @@ def _expect(found: int, promised: int, name: str, what: str) -> None:
 
 
 def _label_name(label: bytes, place: str) -> str:
-    """Labels of one document, integers without a decimal point."""
+    """Labels of one document, integers without a decimal point; NaN is none."""
     names = []
     for part in label.decode("ascii", "replace").split(","):
         try:
             value = float(part)
         except ValueError as error:
             raise ValueError(f"{place}: {part!r} is not a label") from error
-        names.append(str(int(value)) if value == value and abs(value) < 2**53 and value == int(value) else part)
+        if not math.isnan(value):
+            names.append(str(int(value)) if abs(value) < 2**53 and value == int(value) else part)
     return ",".join(names)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -208,10 +209,7 @@ def json_records(source: Source, encoding: str | None) -> Records:
             if not line.strip():
                 continue
             place = f"{source.name}, line {number}"
-            try:
-                record = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise ValueError(f"{place} is not JSON ({error}); the file must have one object per line") from error
+            record = _parse(line, place, "is not JSON", "; the file must have one object per line")
             if not isinstance(record, dict):
                 raise ValueError(f"{place} is not a JSON object but {type(record).__name__}; give one object per line")
             yield place, record
@@ -220,10 +218,7 @@ def json_records(source: Source, encoding: str | None) -> Records:
 def _array_records(source: Source, encoding: str | None) -> Records:
     with source.open() as stream:
         text = read_text(stream, source.name, encoding, source.budget())
-    try:
-        items = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{source.name} is not a JSON array ({error})") from error
+    items = _parse(text, source.name, "is not a JSON array")
     for number, item in enumerate(items):
         place = f"{source.name}, item {number}"
         if isinstance(item, str):
@@ -231,6 +226,28 @@ def _array_records(source: Source, encoding: str | None) -> Records:
         if not isinstance(item, dict):
             raise ValueError(f"{place} is neither an object nor a string but {type(item).__name__}")
         yield place, item
+
+
+class _KeyTwiceError(ValueError):
+    pass
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        key = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise _KeyTwiceError(f"the key {key!r} occurs twice in an object")
+    return record
+
+
+def _parse(text: str, place: str, problem: str, advice: str = "") -> Any:
+    """JSON in which no object has a key twice: which of the values is meant, nobody knows."""
+    try:
+        return json.loads(text, object_pairs_hook=_object)
+    except _KeyTwiceError as error:
+        raise ValueError(f"{place}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{place} {problem} ({error}){advice}") from error
 
 
 def tidy_column(values: Sequence[Any]) -> Any:
