@@ -12,7 +12,7 @@ from scipy.cluster.hierarchy import dendrogram, fcluster, is_valid_linkage
 import bursty
 from bursty import DCMLDA, DPMFS, LDA, Corpus, Mixture, datasets
 from bursty.models.hierarchy import agglomerate, make_hierarchy
-from bursty.models.naming import find_phrase, name_of, representative
+from bursty.models.naming import find_phrase, name_of, representative, suggest
 
 
 def information(p, w):
@@ -250,12 +250,19 @@ def test_function_words_do_not_name_the_larger_cluster(other):
         assert not set(tree.words[-1][:3]) & set(grammar)
 
 
+def test_words_that_hardly_represent_a_group_are_in_no_phrase():
+    words, texts = np.array(["kernel", "driver", "by", "with"], dtype=object), ["by with kernel by with driver"] * 4
+    scores = np.array([[1.0, 0.5, 1e-6, 1e-6]])
+    assert suggest(scores, words, texts, [np.arange(4)]) == ["kernel, driver, by"]
+    assert suggest(np.array([[1.0, 0.5, 0.4, 0.4]]), words, texts, [np.arange(4)]) == ["kernel by, driver"]
+
+
 def test_scores_mark_down_words_that_most_documents_have():
     p = np.array([[0.5, 0.3, 0.2, 0.0], [0.2, 0.1, 0.1, 0.6]])
     weights, documents = np.array([0.8, 0.2]), np.array([0.9, 0.4, 0.05, 0.0])
     plain = representative(p, weights, weights @ p)
     marked = representative(p, weights, weights @ p, documents)
-    rare = np.array([0.02, np.log2(1 / 0.8), 1.0])
+    rare = np.array([0.002, np.log2(1 / 0.8), 1.0])
     np.testing.assert_allclose(marked[:, :3], plain[:, :3] * [rare, rare**0.16])
     whole = representative(p[:1], np.ones(1), p[0], documents)
     np.testing.assert_allclose(whole[0, :3], p[0, :3] * rare)

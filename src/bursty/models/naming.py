@@ -9,7 +9,7 @@ so that a word that all groups have does not count, however frequent it is. The 
 beside tables, lists of names or encoded files, what distinguishes prose is its function words. So the score is
 multiplied by
 
-    min(1, max(log2(1 / (2 d)), 1/50))^min(1, 4 w^2)
+    min(1, max(log2(1 / (2 d)), 1/500))^min(1, 4 w^2)
 
 if the share d of the documents that have the word is known. As with idf, a word that half of all documents have says
 little; one that a quarter of them has counts in full. If the corpus has its texts, two such words that are often
@@ -30,7 +30,9 @@ from bursty.typing import Array
 #: Number of documents per group, of their characters, and of words per group that phrases are looked for in.
 EXAMPLES, _MOST_TEXT, _WORDS = 30, 20_000, 40
 # The factor of a word that half of the documents have, in a group that has as many.
-_COMMON = 0.02
+_COMMON = 0.002
+# A word of a phrase has at least this share of the best score: words that hardly represent the group are in no phrase.
+_LEAST = 0.05
 _TOKEN = re.compile(r"\w+")
 LONGEST_NAME = 120
 
@@ -108,7 +110,8 @@ def suggest(scores: Array, vocabulary: Array, texts: Any = None, rows: Sequence[
         words = [str(vocabulary[w]) for w in best]
         phrase = None
         if texts is not None:
-            weights = dict(zip(words, row[best].tolist(), strict=True))
+            scored = zip(words, row[best].tolist(), strict=True)
+            weights = {word: score for word, score in scored if score >= _LEAST * row[best[0]]}
             phrase = find_phrase([texts[int(d)] for d in rows[k]], weights)
         names.append(name_of(words, phrase)[:LONGEST_NAME])
     return names
