@@ -122,6 +122,15 @@ def test_json_of_models_and_kept_files(bench):
     assert document["files"] == ["new/documents.csv"]
 
 
+def test_classes_without_documents_have_no_recall(bench):
+    lines = (bench.folder / "news.csv").read_text().splitlines()
+    (bench.folder / "money.csv").write_text("\n".join(line for line in lines if not line.endswith("sport")))
+    document = json.loads(bench("classify", "evaluate", "judge", "money.csv", "--json").out)
+    money, sport = document["tables"]["classes"]
+    assert (sport["documents"], sport["precision"], sport["recall"], sport["f1"]) == (0, None, None, None)
+    assert document["facts"]["mean_f1"] == money["f1"] == 1.0
+
+
 def test_a_report_does_not_outlive_its_model(bench):
     page = bench.folder / "again" / "report.html"
     assert bench("cluster", "mails", "--k", "2", "--out", "again", "--report").code == 0

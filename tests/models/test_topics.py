@@ -350,5 +350,5 @@ def test_progress_says_how_likely_how_fast_and_how_long(monkeypatch):
         short(LDA, n_init=2, verbose=1).fit(make(LDA, 10))
     assert said[0] == ("topics", 8, True)
     assert len(said) == 9
-    assert "log-likelihood per word" in said[1]
+    assert "nats/token" in said[1]
     assert "tokens/s" in said[1]

@@ -60,10 +60,10 @@ def _evaluate_single(model: Any, corpus: Corpus, results: Results) -> None:
         raise ValueError(f"the model has no class {strange[0]!r}; its classes are {', '.join(names[:8])}")
     proba = model.predict_proba(known)
     found = names[proba.argmax(axis=1)]
-    precision, recall, f1, support = precision_recall_fscore_support(truth, found, labels=names, zero_division=0.0)
+    precision, recall, f1, support = precision_recall_fscore_support(truth, found, labels=names, zero_division=np.nan)
     results.facts |= {
         "accuracy": accuracy_score(truth, found),
-        "mean_f1": float(np.mean(f1)),
+        "mean_f1": _mean_of_known(f1),
         "log_loss": log_loss(truth, proba, labels=names),
     }
     columns = {"class": names, "documents": support, "precision": precision, "recall": recall, "f1": f1}
@@ -86,15 +86,21 @@ def _evaluate_sets(model: Any, corpus: Corpus, results: Results) -> None:
     nobody = np.zeros(len(corpus), dtype=table.dtype)
     truth = np.column_stack([table[:, known.index(name)] if name in known else nobody for name in names])
     found, scores = np.asarray(model.predict(corpus)), model.scores(corpus)
-    precision, recall, f1, support = precision_recall_fscore_support(truth, found, average=None, zero_division=0.0)
+    precision, recall, f1, support = precision_recall_fscore_support(truth, found, average=None, zero_division=np.nan)
     results.facts |= {
         "all_classes_right": float(np.mean((truth == found).all(axis=1))),
-        "mean_f1": float(np.mean(f1)),
+        "mean_f1": _mean_of_known(f1),
         "break_even_micro": break_even(truth, scores),
         "break_even_macro": break_even(truth, scores, average="macro"),
     }
     columns = {"class": names, "documents": support, "precision": precision, "recall": recall, "f1": f1}
     results.tables.append(Table("classes", columns, "Classes"))
+
+
+def _mean_of_known(values: Any) -> float:
+    """The mean over the classes that occur, in the documents or the predictions: the others have no F1."""
+    known = values[values == values]
+    return float(known.mean()) if len(known) else float("nan")
 
 
 def _pairs(name: str, sides: dict[str, Any], most: int | None = None) -> Table:

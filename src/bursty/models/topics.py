@@ -332,7 +332,7 @@ class TopicModel(TopicReading, TopicInference):
 
             def on_step(run: mcem.Run[Any]) -> None:
                 speed = run.trace["tokens_per_second"][-1] / 1e6
-                report(f"log-likelihood per word {run.score:.4f}, {speed:.1f} million tokens/s")
+                report(f"{run.score:.4f} nats/token, {speed:.1f} M tokens/s")
                 self._on_iteration(run.trace)
 
             start = partial(self._begin, documents, n_topics, schedule)
