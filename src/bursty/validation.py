@@ -209,7 +209,7 @@ def _all_text(items: Sequence[Any]) -> bool:
 
 
 def _text_column(X: Any) -> str | None:
-    """The first column of a data frame that contains text."""
+    """The column of a data frame that contains text; of several, the one with most of it."""
     if not hasattr(X, "columns") or hasattr(X, "__dask_graph__"):
         return None
     import narwhals.stable.v1 as nw
@@ -217,10 +217,12 @@ def _text_column(X: Any) -> str | None:
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return None
+    lengths = {}
     for name, kind in frame.schema.items():
-        if kind == nw.String or (kind == nw.Object and _all_text(frame[name].head(20).to_list())):
-            return str(name)
-    return None
+        values = frame[name].head(20).to_list() if kind in (nw.String, nw.Object) else []
+        if kind == nw.String or (values and _all_text(values)):
+            lengths[str(name)] = sum(len(value) for value in values if isinstance(value, str | list | tuple))
+    return max(lengths, key=lambda name: lengths[name], default=None)
 
 
 def _keep_text_options(estimator: Any, X: Any) -> None:

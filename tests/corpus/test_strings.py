@@ -50,6 +50,12 @@ def test_a_data_frame_with_texts(name):
     assert len(bursty.Corpus.from_frame(AS_FRAMES[name], text="said")) == 9
 
 
+def test_of_several_columns_with_strings_that_with_most_text_is_named():
+    frame = pd.DataFrame({"id": ["r1", "r2"], "said": ["rain in the hills", None], "label": ["wet", "dry"]})
+    with pytest.raises(ValueError, match=r"'said' contains text.*text='said'"):
+        bursty.Mixture(2).fit(frame)
+
+
 def test_new_texts_are_counted_as_those_of_the_fit(tmp_path):
     corpus = bursty.Corpus.from_texts(TEXTS, stop_words=["and"], ngram_range=(1, 2))
     model = bursty.families.DCM(smoothing=0.1).fit(corpus)
