@@ -122,6 +122,17 @@ def test_json_of_models_and_kept_files(bench):
     assert document["files"] == ["new/documents.csv"]
 
 
+def test_clusters_without_documents_are_counted_apart(bench):
+    options = ["--k", "12", "--init", "perturb", "--family", "multinomial"]
+    document = json.loads(bench("cluster", "mails", *options, "--out", "dozen", "--report", "--json").out)
+    rows, facts = document["tables"]["clusters"], document["facts"]
+    empty = [row for row in rows if not row["documents"]]
+    assert facts["clusters"] + facts.get("clusters_without_documents", 0) == len(rows) == 12
+    assert len(empty) == facts.get("clusters_without_documents", 0)
+    assert all((row["name"], row["words"]) == ("(no documents)", []) for row in empty)
+    assert f"{facts['clusters']} clusters in 40 documents" in (bench.folder / "dozen" / "report.html").read_text()
+
+
 def test_classes_without_documents_have_no_recall(bench):
     lines = (bench.folder / "news.csv").read_text().splitlines()
     (bench.folder / "money.csv").write_text("\n".join(line for line in lines if not line.endswith("sport")))

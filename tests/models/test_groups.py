@@ -250,6 +250,28 @@ def test_function_words_do_not_name_the_larger_cluster(other):
         assert not set(tree.words[-1][:3]) & set(grammar)
 
 
+@pytest.mark.filterwarnings("ignore:.*no documents")
+def test_a_cluster_without_documents_is_not_named_by_words():
+    counts = np.kron(np.eye(2, dtype=int), np.full((10, 3), 4))
+    model = Mixture(4, family="multinomial", temperatures=(25, 5, 1), restart=False, random_state=0)
+    model.fit(Corpus(counts, list("abcdef")))
+    empty = np.flatnonzero(model.sizes_ == 0)
+    assert len(empty)
+    assert [model.names_[k] for k in empty] == ["(no documents)"] * len(empty)
+    assert all(name[0] in "abcdef" for k, name in enumerate(model.names_) if k not in empty)
+    assert model.rename({int(empty[0]): "left"}).names_[empty[0]] == "left"
+
+
+def test_topics_mark_down_common_words_too():
+    rng = np.random.default_rng(0)
+    counts = np.column_stack([rng.poisson(20, 60), np.kron(np.eye(2, dtype=int), np.full((30, 4), 3))])
+    corpus = Corpus(counts, ["the", *"abcdefgh"])
+    model = LDA(2, n_iter=20, tol=0, random_state=0).fit(corpus)
+    np.testing.assert_allclose(model._document_share, (counts > 0).mean(axis=0))
+    marked, plain = model._representative(), model._representative(common=True)
+    assert np.all(marked[:, 0] <= 0.01 * plain[:, 0])
+
+
 def test_words_that_hardly_represent_a_group_are_in_no_phrase():
     words, texts = np.array(["kernel", "driver", "by", "with"], dtype=object), ["by with kernel by with driver"] * 4
     scores = np.array([[1.0, 0.5, 1e-6, 1e-6]])

@@ -62,10 +62,12 @@ def cluster(
         run = fitting.parameters() | checkpointing.parameters()
         model = Mixture(n_components, family=family, init=init, n_init=starts, max_iter=iterations, **run).fit(corpus)
         results.facts |= {
-            "clusters": len(model.weights_),
+            "clusters": int((model.sizes_ > 0).sum()),
             "iterations": model.n_iter_,
             "log_likelihood_per_document": model.lower_bound_,
         }
+        if not model.sizes_.all():
+            results.facts["clusters_without_documents"] = int((model.sizes_ == 0).sum())
         if n_components == "auto":
             results.tables.append(numbers_tried(model.selection_, "Held-out log-likelihood, by number of clusters"))
         results.tables += _tables(model, corpus)

@@ -104,7 +104,7 @@ def read_to_evaluate(saved: Saved, path: Path, reading: Reading) -> Corpus:
 
 def cluster_table(model: Any) -> Table:
     """One row per cluster."""
-    words = model.top_words(_WORDS, by=_RANKING)
+    words = [row if size else [] for row, size in zip(model.top_words(_WORDS, by=_RANKING), model.sizes_, strict=True)]
     columns: dict[str, Any] = {
         "cluster": range(len(words)),
         "name": model.names_,

@@ -15,10 +15,13 @@ from bursty.estimator import CountEstimator
 from bursty.inference.posteriors import Places
 from bursty.models.contrast import contrast
 from bursty.models.groups import GroupReading, Merge
-from bursty.models.summary import example_names, has_words, ranked, summary_frame
+from bursty.models.summary import document_share, example_names, has_words, ranked, summary_frame
 from bursty.storage.schema import Mismatch
 from bursty.typing import Array
 from bursty.wording import counted
+
+#: Name of a cluster that has none.
+NO_DOCUMENTS = "(no documents)"
 
 
 def check_members(model: ClusterReading, sizes: dict[str, int]) -> None:
@@ -85,8 +88,7 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         self.sizes_ = np.bincount(labels[members], minlength=n_components)
         sums = np.bincount(labels[members], weights=probabilities[members], minlength=n_components)
         self.confidence_ = np.divide(sums, self.sizes_, out=np.full(n_components, np.nan), where=self.sizes_ > 0)
-        n_members = max(1, documents.n_documents - documents.n_empty)
-        self._document_share = np.minimum(documents.sum(Chunk.document_frequency) / n_members, 1.0)
+        self._document_share = document_share(documents)
         weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         assigned = Assignment(labels.astype(np.int32), n_components, weights)
         self.feature_count_ = np.ascontiguousarray(documents.sum(_sum_tokens, documents.split(assigned)).T)
@@ -132,6 +134,12 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
         raise ValueError(
             f'by must be "contrast", "representative", "discriminative", "parameter" or "lift", not {by!r}'
         )
+
+    def suggest_names(self, X: Any = None) -> list[str]:
+        """Names of two or three words, as `GroupReading.suggest_names`; a cluster without documents says so."""
+        names = super().suggest_names(X)
+        sizes = getattr(self, "sizes_", np.ones(len(names)))  # models that only saw streams have none
+        return [name if size else NO_DOCUMENTS for name, size in zip(names, sizes, strict=True)]
 
     def summary(self, X: Any = None, *, n_words: int = 10, n_examples: int = 3) -> Any:
         """One row per cluster.

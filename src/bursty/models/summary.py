@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bursty.engines.chunks import Chunk
+from bursty.engines import Chunk, Documents
 from bursty.typing import Array
 
 #: Libraries that have data frames, in the order in which they are looked for.
@@ -72,6 +72,12 @@ def example_names(corpus: Any, rows: Sequence[Array]) -> list[list[str]]:
 def has_words(chunk: Chunk) -> Array:
     """Whether each document has words: one without is in no cluster and no topic."""
     return np.diff(chunk.indptr) > 0
+
+
+def document_share(documents: Documents) -> Array:
+    """Share of the documents with words that have each word."""
+    n_members = max(1, documents.n_documents - documents.n_empty)
+    return np.minimum(documents.sum(Chunk.document_frequency) / n_members, 1.0)
 
 
 def ranked(scores: Array, names: Array, n: int, by: str) -> list[list[str]]:

@@ -22,7 +22,7 @@ from bursty.inference.stopping import MeanGain
 from bursty.inference.stream import Stream
 from bursty.models.groups import Merge
 from bursty.models.selection import Selection
-from bursty.models.summary import has_words
+from bursty.models.summary import document_share, has_words
 from bursty.models.topics_inference import TopicInference
 from bursty.models.topics_reading import TopicReading
 from bursty.models.topics_selection import select_topics
@@ -192,6 +192,7 @@ class TopicModel(TopicReading, TopicInference):
         self._topics = np.argsort(order).astype(self._topics.dtype)[self._topics]
         self._stream, self._fitted_on = Stream.begin(result.stats, documents.n_documents).pack(), documents.fingerprint
         self._members = documents.collect(has_words) if documents.n_empty else None
+        self._document_share = document_share(documents)
         if result.interrupted:
             warn_interrupted(self.n_iter_, "Set warm_start=True and call fit again to continue")
         elif not self.converged_ and self.tol > 0:
@@ -236,6 +237,7 @@ class TopicModel(TopicReading, TopicInference):
         self._finish(chains, documents.run_locally(method.conclude, stats, self._params), stats, doc_topic)
         self._stream, self._fitted_on = stream.pack(), documents.fingerprint
         self._members = documents.collect(has_words) if documents.n_empty else None
+        self._document_share = document_share(documents)
         return self
 
     def _merge(self, merge: Merge, X: Any) -> None:
@@ -372,6 +374,7 @@ STORED: dict[str, Any] = {
     "_number": whole(),
     "_seed": whole(),
     "_names": maybe(items("K")),
+    "_document_share": maybe(floats("n_words", low=0, high=1)),
     "check": _check_learned,
 }
 

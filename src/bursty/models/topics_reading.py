@@ -81,7 +81,7 @@ class TopicReading(GroupReading):
             return f"{what}, less {factor:g} times its mean over all topics" if factor else "probability in the topic"
         return {
             "probability": "probability in the topic",
-            "representative": "probability in the topic times its lift beyond half of what is possible",
+            "representative": "probability in the topic times lift beyond half of what is possible, less if common",
             "lift": "probability in the topic over that in all topics",
             "relevance": f"{weight:g} log probability in the topic + {1 - weight:g} log lift",
         }[by]
