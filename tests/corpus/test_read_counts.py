@@ -63,6 +63,8 @@ def test_names_beside_the_file(tmp_path):
     write(tmp_path, "vocab.txt", "\n".join(WORDS))
     write(tmp_path, "vocab.pets.txt", "\r\n".join(WORDS))
     assert list(read_corpus(write(tmp_path, "ap.dat", LDAC)).vocabulary) == WORDS
+    write(tmp_path, "of_gensim.ldac.vocab", "\n".join(reversed(WORDS)))
+    assert list(read_corpus(write(tmp_path, "of_gensim.ldac", LDAC)).vocabulary) == WORDS[::-1]
     assert list(read_corpus(write(tmp_path, "docword.pets.txt.gz", gzip.compress(UCI.encode()))).vocabulary) == WORDS
     for suffix, names in (("clabel", WORDS), ("rlabel", "abcd"), ("rclass", ["x", "y", "x", "x"])):
         write(tmp_path, f"pets.mat.{suffix}", "\n".join(names) + "\n")

@@ -143,7 +143,8 @@ def _read_names(source: Source, encoding: str | None) -> list[str]:
 
 def _ldac_companions(name: str) -> dict[str, tuple[str, ...]]:
     stem = name.rsplit(".", 1)[0]
-    return {"vocabulary": (f"{stem}.vocab", f"{stem}.vocab.txt", f"{stem}.tokens", "vocab.txt")}
+    # The first is what gensim writes.
+    return {"vocabulary": (f"{name}.vocab", f"{stem}.vocab", f"{stem}.vocab.txt", f"{stem}.tokens", "vocab.txt")}
 
 
 def _uci_companions(name: str) -> dict[str, tuple[str, ...]]:
