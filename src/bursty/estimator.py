@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -86,8 +87,9 @@ class CountEstimator(BaseEstimator):
 
         Parameters
         ----------
-        words : sequence of str, or fitted vectorizer or Pipeline
-            One name per column, or what has ``get_feature_names_out``.
+        words : sequence of str, fitted vectorizer or Pipeline
+            One name per column, or what has ``get_feature_names_out``. Of a Pipeline that ends in this model, the
+            steps before it.
 
         Returns
         -------
@@ -101,11 +103,13 @@ class CountEstimator(BaseEstimator):
         >>> from sklearn.pipeline import make_pipeline
         >>> texts = ["rain and wind", "wind and rain", "goal and team", "team and goal"]
         >>> pipeline = make_pipeline(CountVectorizer(), Mixture(2, random_state=0)).fit(texts)
-        >>> model = pipeline[-1].set_words(pipeline[:-1])
+        >>> model = pipeline[-1].set_words(pipeline)
         >>> sorted(sorted(words) for words in model.top_words(2))
         [['goal', 'team'], ['rain', 'wind']]
         """
         check_is_fitted(self)
+        if isinstance(words, Pipeline) and words[-1] is self:
+            words = words[:-1]
         names = words.get_feature_names_out() if hasattr(words, "get_feature_names_out") else words
         self.feature_names_in_ = check_names(names, self.n_features_in_)
         return self

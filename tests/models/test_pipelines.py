@@ -74,11 +74,24 @@ def test_the_words_of_the_vectorizer_are_those_of_the_model(tmp_path):
     for model in (
         bursty.load(bursty.save(pipeline, tmp_path / "p"))[-1],
         pipeline[-1].set_words(pipeline[:-1]),
+        pipeline[-1].set_words(pipeline),
         pipeline[-1].set_words(pipeline[0].get_feature_names_out().tolist()),
     ):
         assert {word for row in model.top_words(5) for word in row} == words
         assert set(model.summary()["words"][0]) & words
     assert pipeline.predict(NEW).shape == (4,)  # without a warning, though a sparse table has no names
+
+
+@pytest.mark.parametrize("model", [bursty.Mixture(2, random_state=0), bursty.LDA(2, n_iter=5, tol=0, random_state=0)])
+def test_a_model_without_words_says_how_to_name_them(model):
+    pipeline = make_pipeline(CountVectorizer(), model).fit(TEXTS)
+    for show in (model.top_words, model.summary):
+        with pytest.warns(UserWarning, match=r"numbers of columns.*pipeline\[-1\]\.set_words\(pipeline\)"):
+            show()
+    assert "set_words(pipeline)" in model._repr_html_()
+    model.set_words(pipeline)
+    assert set(model.top_words(1)[0]) <= set(pipeline[0].get_feature_names_out())
+    assert "set_words" not in model._repr_html_()
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,9 @@ def test_one_row_per_group(model, corpus):
 
 def test_examples_without_names_are_numbers(corpus):
     model = Mixture(2, random_state=0).fit(corpus.counts)
-    assert all(name.isdecimal() for names in model.summary(corpus.counts)["examples"] for name in names)
+    with pytest.warns(UserWarning, match="words are numbers of columns"):
+        frame = model.summary(corpus.counts)
+    assert all(name.isdecimal() for names in frame["examples"] for name in names)
 
 
 def test_another_library_serves_where_pandas_is_missing(monkeypatch):

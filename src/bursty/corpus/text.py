@@ -347,7 +347,10 @@ def with_options_of(options: Mapping[str, Any]) -> dict[str, Any]:
     if words is None and getattr(like, "has_words", False):
         words = like.vocabulary
     if words is None:
-        raise ValueError("like= needs a corpus, or a model fitted on one, whose words have names")
+        raise ValueError(
+            "like= needs a corpus, or a model fitted on one, whose words have names; the corpus of a vectorizer is "
+            "bursty.Corpus(vectorizer.transform(texts), vectorizer.get_feature_names_out(), texts=texts)"
+        )
     counted = getattr(like, "text_options", None) or getattr(like, "text_options_", None)
     clash = sorted({"vocabulary", "min_df", "max_df", "drop_most_common"} & set(options))
     if clash:

@@ -109,12 +109,11 @@ class ClusterReading(GroupReading, ClusterMixin, ClassNamePrefixFeaturesOutMixin
 
         See Also
         --------
-        set_words : Names words that are only numbers, as in a Pipeline: ``pipeline[-1].set_words(pipeline[:-1])``.
+        set_words : Names words that are only numbers, as in a Pipeline: ``pipeline[-1].set_words(pipeline)``.
         """
         check_is_fitted(self)
         scores = self.word_scores(by)
-        names = self._vocabulary()
-        return ranked(scores, names, n, by)
+        return ranked(scores, self._words_to_show(), n, by)
 
     def word_scores(self, by: str = "contrast") -> Array:
         """What `top_words` ranks by: an array of shape (n_components, n_words)."""

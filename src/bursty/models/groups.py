@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 from bursty import markup
 from bursty.models.hierarchy import Hierarchy, make_hierarchy
 from bursty.models.naming import EXAMPLES, LONGEST_NAME, representative, suggest
+from bursty.models.summary import ranked
 from bursty.typing import Array
 from bursty.wording import counted
+
+#: What is said where words would be shown.
+NAMELESS = (
+    "words are numbers of columns, because the model was fitted on a table without names. model.set_words(words) names "
+    "them; in a Pipeline, where a model sees only the counts, it is pipeline[-1].set_words(pipeline)"
+)
 
 
 @dataclass(frozen=True)
@@ -179,12 +187,14 @@ class GroupReading:
     def _summary_html(self) -> str:
         if not hasattr(self, "components_"):
             return ""
-        words = [", ".join(row) for row in self.top_words(6, by="representative")]  # type: ignore[attr-defined]  # every model has it
+        scores = self.word_scores("representative")  # type: ignore[attr-defined]  # every model has it
+        rows = ranked(scores, self._vocabulary(), 6, "representative")
+        words = [", ".join(row) for row in rows]
         shares = [f"{share:.1%}" for share in self._shares()]
         columns = {"number": range(1, len(words) + 1), "name": self.names_, "share": shares, "words": words}
         table = markup.table(columns)
         if getattr(self, "feature_names_in_", None) is None:
-            table += "<p>Words are numbers of columns: set_words(vectorizer) gives them names.</p>"
+            table += f"<p>{NAMELESS}</p>"
         return table
 
     def _names_for(self, X: Any) -> list[str]:
@@ -205,6 +215,12 @@ class GroupReading:
     def _vocabulary(self) -> Array:
         names = getattr(self, "feature_names_in_", None)
         return np.arange(self.n_features_in_).astype(str) if names is None else names
+
+    def _words_to_show(self) -> Array:
+        """The vocabulary; warns if it has only numbers."""
+        if getattr(self, "feature_names_in_", None) is None:
+            warnings.warn(NAMELESS, UserWarning, stacklevel=3)
+        return self._vocabulary()
 
     def _plan(self, groups: Any) -> Merge:
         """Check what is to be merged, and number what is left by size."""

@@ -44,11 +44,10 @@ class TopicReading(GroupReading):
         See Also
         --------
         ranking : Describes a ranking of this model in one sentence.
-        set_words : Names words that are only numbers, as in a Pipeline: ``pipeline[-1].set_words(pipeline[:-1])``.
+        set_words : Names words that are only numbers, as in a Pipeline: ``pipeline[-1].set_words(pipeline)``.
         """
         scores = self.word_scores(by, weight)
-        names = self._vocabulary()
-        return ranked(scores, names, n, by)
+        return ranked(scores, self._words_to_show(), n, by)
 
     def word_scores(self, by: str = "contrast", weight: float = 0.6) -> Array:
         """What `top_words` ranks by: an array of shape (n_topics, n_words).

@@ -132,7 +132,7 @@ def _judged(content: Content, source: ReportSource, judged: Judged) -> list[str]
     content.charts["confusion"] = _confusion(judged)
     content.charts["reliability"] = charts.reliability(points, caption)
     content.panels.append(Panel("measures", "Measures", "measures.html", {"measures": _measures(judged)}))
-    content.panels.append(Panel("wrong", "Mistakes", "mistakes.html", _mistakes(source, judged)))
+    content.panels.append(Panel("mistakes", "Mistakes", "mistakes.html", _mistakes(source, judged)))
     columns = [
         documents.code_column("Predicted", judged.names, judged.predicted),
         documents.share_column("Probability", judged.proba.max(axis=1)),
