@@ -23,6 +23,12 @@ from bursty.typing import Array
 from bursty.validation import LARGEST, SMALLEST, check_input, check_names, warn_empty
 from bursty.wording import counted
 
+#: What is said where words would be shown.
+NAMELESS = (
+    "words are numbers of columns, because the model was fitted on a table without names. model.set_words(words) names "
+    "them; in a Pipeline, where a model sees only the counts, it is pipeline[-1].set_words(pipeline)"
+)
+
 
 class CountEstimator(BaseEstimator):
     """Base class for estimators that are fitted to counts of words in documents.
@@ -113,6 +119,21 @@ class CountEstimator(BaseEstimator):
         names = words.get_feature_names_out() if hasattr(words, "get_feature_names_out") else words
         self.feature_names_in_ = check_names(names, self.n_features_in_)
         return self
+
+    def _repr_html_inner(self) -> str:
+        """For notebooks: scikit-learn's diagram and the results."""
+        shown: str = super()._repr_html_inner()
+        return shown + self._summary_html()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._summary_html()
+        return bundle
+
+    def _summary_html(self) -> str:
+        """What notebooks show of the fit."""
+        return ""
 
     def fitted_on(self, X: Any) -> bool | None:
         """Whether these are the documents of the last fit; None if that is not known."""

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from bursty import Corpus, Mixture, report
+from bursty import BayesClassifier, Corpus, Mixture, report
 from bursty.models.selection import Selection
 
 
@@ -50,6 +50,20 @@ def test_models_below_their_diagram(mixture, topics, nasty):
     assert "<table><thead><tr><th>number" not in Mixture(2)._repr_html_()
     named = Mixture(2, random_state=0).fit(nasty).rename({0: "<script>alert(1)</script>"})
     assert "<script>alert" not in named._repr_html_()
+
+
+def test_a_classifier_below_its_diagram(corpus):
+    model = BayesClassifier().fit(corpus, ["a<b" if row % 2 else "c" for row in range(len(corpus))])
+    shown = model._repr_html_()
+    assert "<td>a&lt;b</td><td>60</td>" in shown
+    assert model._repr_mimebundle_()["text/html"].endswith(shown[shown.rindex("<table>") :])
+    words = shown[shown.rindex("<td>") + 4 :].split("</td>")[0].split(", ")
+    assert set(words) <= set(corpus.vocabulary)
+    assert "set_words" not in shown
+    assert "set_words" in BayesClassifier().fit(corpus.counts, np.arange(len(corpus)) % 2)._repr_html_()
+    assert "<th>documents</th>" not in BayesClassifier()._repr_html_()
+    directions = BayesClassifier("vonmisesfisher").fit(corpus, np.arange(len(corpus)) % 2)
+    assert "<td>60</td></tr></tbody>" in directions._repr_html_()
 
 
 def test_a_selection():

@@ -12,17 +12,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bursty import markup
+from bursty.estimator import NAMELESS
 from bursty.models.hierarchy import Hierarchy, make_hierarchy
 from bursty.models.naming import EXAMPLES, LONGEST_NAME, representative, suggest
 from bursty.models.summary import ranked
 from bursty.typing import Array
 from bursty.wording import counted
-
-#: What is said where words would be shown.
-NAMELESS = (
-    "words are numbers of columns, because the model was fitted on a table without names. model.set_words(words) names "
-    "them; in a Pipeline, where a model sees only the counts, it is pipeline[-1].set_words(pipeline)"
-)
 
 
 @dataclass(frozen=True)
@@ -172,17 +167,6 @@ class GroupReading:
         check_is_fitted(self)
         p, documents = self._group_words()[0], self._document_share
         return make_hierarchy(p, self._shares(), self.names_, self._vocabulary(), documents=documents)
-
-    def _repr_html_inner(self) -> str:
-        """For notebooks: scikit-learn's diagram and the results."""
-        shown: str = super()._repr_html_inner()  # type: ignore[misc]  # of the estimator it is mixed into
-        return shown + self._summary_html()
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]  # of the estimator
-        if "text/html" in bundle:
-            bundle["text/html"] += self._summary_html()
-        return bundle
 
     def _summary_html(self) -> str:
         if not hasattr(self, "components_"):

@@ -9,7 +9,6 @@ import numpy as np
 
 from bursty.families import get_family
 from bursty.families.bursts import burstiness
-from bursty.models.contrast import contrast
 from bursty.plot.calibration import reliability_bins
 from bursty.report import charts, documents, excerpts
 from bursty.report.charts import Chart
@@ -272,13 +271,9 @@ def _multilabel(content: Content, source: ReportSource, names: list[str]) -> lis
 def _class_cards(source: ReportSource, names: list[str], judged: Judged | None) -> list[dict[str, Any]] | None:
     """Top words of each class, by contrast with the other classes, and how bursty the evaluated documents are."""
     model = source.model
-    table = np.asarray(model.parameters_.table, dtype=np.float64)
-    if table.shape[1] != len(names) or not get_family(model.family).is_per_word:
+    told = model._class_words()
+    if told is None:
         return None
-    p = table / np.maximum(table.sum(axis=0), 1e-300)
-    if model.complement:  # the tables are those of all other classes: their mean less each is like a class
-        p = np.maximum(p.sum(axis=1, keepdims=True) - (len(names) - 1) * p, 0.0)
-    told = contrast(p.T)[0].T
     total = float(model.class_count_.sum())
     facts, bursty_words = _bursts(source, judged, len(names))
     return [
@@ -286,7 +281,7 @@ def _class_cards(source: ReportSource, names: list[str], judged: Judged | None) 
             "title": name,
             "size": int(model.class_count_[k]),
             "share": percent(model.class_count_[k] / total),
-            "distinguishing": best_words(source, told[:, k], WORDS),
+            "distinguishing": best_words(source, told[k], WORDS),
             "common": None,
             "facts": facts[k],
             "bursts": bursty_words[k],

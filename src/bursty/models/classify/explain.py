@@ -118,11 +118,11 @@ def _explain_one(
     order = np.argsort(-np.abs(first + repeats), kind="stable")
     shown, others = order[:top], order[top:]
     words = getattr(model, "feature_names_in_", np.arange(counts.shape[1]))
-    class_names = _class_names(model)
+    names = class_names(model)
     return Explanation(
         model.classes_[label],
         _other(model, model.classes_, contrast, label, against),
-        (str(class_names[label]), str(_other(model, class_names, contrast, label, against))),
+        (str(names[label]), str(_other(model, names, contrast, label, against))),
         np.asarray(words)[counts.indices[shown]],
         counts.data[shown],
         first[shown],
@@ -149,7 +149,7 @@ def _contrast(model: BayesClassifier, logits: Array, label: int, against: Any) -
     else:
         places = np.flatnonzero(model.classes_ == against)
         if len(places) == 0:
-            places = np.flatnonzero(_class_names(model) == against)
+            places = np.flatnonzero(class_names(model) == against)
         if len(places) == 0:
             raise ValueError(f'against must be "runner-up", "average" or one of the classes, not {against!r}')
         other = int(places[0])
@@ -159,7 +159,7 @@ def _contrast(model: BayesClassifier, logits: Array, label: int, against: Any) -
     return contrast
 
 
-def _class_names(model: BayesClassifier) -> Array:
+def class_names(model: BayesClassifier) -> Array:
     """The names of the classes; models of version 0.1 have none."""
     return getattr(model, "class_names_", model.classes_)
 

@@ -9,9 +9,11 @@ import numpy as np
 from scipy.special import expit, log_expit, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
+from bursty import markup
 from bursty.engines import Chunk, Documents
-from bursty.estimator import CountEstimator
+from bursty.estimator import NAMELESS, CountEstimator
 from bursty.families.base import Parameters
+from bursty.families.estimator import get_family
 from bursty.models.classify import explain as explaining
 from bursty.models.classify import priors
 from bursty.models.classify.calibration import Temperature
@@ -23,6 +25,7 @@ from bursty.models.classify.settings import Settings
 from bursty.models.classify.smoothing import Smoothing
 from bursty.models.classify.training import TrainingSummary
 from bursty.models.classify.transforms import Transform
+from bursty.models.contrast import contrast
 from bursty.typing import Array
 from bursty.wording import counted
 
@@ -30,7 +33,10 @@ from bursty.wording import counted
 class ClassPrediction(CountEstimator):
     """Predictions of `BayesClassifier`, and their explanations."""
 
+    family: Any
+    complement: bool
     classes_: Array
+    class_count_: Array
     class_log_prior_: Array
     parameters_: Parameters
     smoothing_: Smoothing
@@ -143,6 +149,31 @@ class ClassPrediction(CountEstimator):
         model = Model(Settings.of(self), self.parameters_, idf**power if idf is not None and power else None)
         known = seen.document_frequency > 0
         return Scorer(model, self._layout, self._transform, known, idf, self.temperature_)
+
+    def _class_words(self) -> Array | None:
+        """How well words represent classes (n_classes x n_words), by contrast; None if the family cannot say."""
+        table = np.asarray(self.parameters_.table, dtype=np.float64)
+        n_classes = len(self.classes_)
+        if table.shape[1] != n_classes or not get_family(self.family).is_per_word:
+            return None
+        p = table / np.maximum(table.sum(axis=0), 1e-300)
+        if self.complement:  # the tables are those of all other classes: their mean less each is like a class
+            p = np.maximum(p.sum(axis=1, keepdims=True) - (n_classes - 1) * p, 0.0)
+        return contrast(p.T)[0]
+
+    def _summary_html(self) -> str:
+        if not hasattr(self, "parameters_"):
+            return ""
+        columns: dict[str, Any] = {"class": explaining.class_names(self), "documents": self.class_count_}
+        scores = self._class_words()
+        if scores is not None:
+            words = getattr(self, "feature_names_in_", np.arange(scores.shape[1]))
+            best = np.argsort(-scores, axis=1, kind="stable")[:, :6]
+            columns["words"] = [
+                ", ".join(str(words[w]) for w in row if own[w] > 0) for own, row in zip(scores, best, strict=True)
+            ]
+        named = scores is None or hasattr(self, "feature_names_in_")
+        return markup.table(columns) + ("" if named else f"<p>{NAMELESS}</p>")
 
     @property
     def _refinement(self) -> Refinement | None:
