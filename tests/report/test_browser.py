@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import json
 import os
 import re
@@ -240,6 +241,15 @@ def test_slider_ranks_words_by_relevance(browser, pages, topics):
     page.find("#topic-facts .chips button").click()
     assert page.find("#topic").get_attribute("value") != "1"
     assert page.complaints() == []
+
+
+def test_the_legend_of_a_map_has_whole_names_on_a_phone(browser, corpus, mixture, tmp_path):
+    names = ["Observations and measurements of the winter", "Proceedings of the meetings"]
+    path = tmp_path / "named.html"
+    report.write(path, copy.deepcopy(mixture).rename(dict(enumerate(names))), corpus)
+    page = Page(browser, path, PHONE)
+    shown = page.texts("[data-chart=map] .role-legend-label text")
+    assert {f"{number}: {name}" for number, name in enumerate(names, start=1)} <= set(shown)
 
 
 def test_a_link_leads_to_a_tab_and_the_tree_is_cut_anywhere(browser, pages, topics):

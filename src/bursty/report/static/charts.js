@@ -28,7 +28,8 @@ function fitted(spec, whole) {
   const copy = JSON.parse(JSON.stringify(spec), (key, value) => {
     if (key === "labelLimit") return Math.min(value, Math.max(90, 0.42 * room));
     if (typeof value === "string") return nameInChart(value);
-    if (key === "legend" && value && value.columns) return { ...value, columns: narrow ? 1 : value.columns };
+    // Below each other, names have the whole width.
+    if (key === "legend" && value && value.columns && narrow) return { ...value, columns: 1, labelLimit: room - 40 };
     return value;
   });
   // Cells too small for their numbers show only shades; the numbers are in the tooltip and the table.
