@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -65,3 +66,19 @@ def test_discriminative_words_of_classes_are_not_those_that_all_have_in_common()
     corpus = Corpus(counts, words, labels=np.array(["sea", "law", "tree"])[labels])
     page = read(report.render(BayesClassifier().fit(corpus)))
     assert not re.search(r"Discriminative words (the|of|to) ", " ".join(page.text.split()))
+
+
+def test_small_groups_are_on_the_map_of_many_documents():
+    n = 10 * documents.MOST_DOTS
+    groups = np.zeros(n, dtype=int)
+    groups[1:12] = 1
+    groups[12:112] = 2
+    groups[-5:] = -1
+    chart = documents.document_map(np.zeros((n, 2)), groups, ["1: a", "2: b", "3: c", "4: d"], ["x"] * n, ["y"] * n)
+    dots = Counter(point["group"] for point in chart.spec["data"]["values"])
+    assert dots["2: b"] == 11
+    assert documents.FEWEST_DOTS <= dots["3: c"] <= 2 * documents.FEWEST_DOTS
+    assert dots["1: a"] <= documents.MOST_DOTS
+    assert set(dots) == {"1: a", "2: b", "3: c"}
+    assert f"{sum(dots.values()):,} of {n - 5:,}" in chart.caption
+    assert documents.document_map(np.zeros((2, 2)), np.full(2, -1), ["1: a"], ["x"] * 2, ["y"] * 2).caption

@@ -103,7 +103,8 @@ def scatter(points: list[dict[str, Any]], groups: list[str], labels: list[dict[s
     names = {
         "name": "label",
         "data": {"values": labels},
-        "mark": {"type": "text", "fontSize": 12, "fontWeight": "bold", "aria": False},
+        # Above the centre, where all documents of a group may lie.
+        "mark": {"type": "text", "fontSize": 12, "fontWeight": "bold", "dy": -10, "aria": False},
         "encoding": {**place, "text": {"field": "text"}},
     }
     return Chart(_spec(points, 440, layer=[dots, names], config={"view": {"stroke": None}}), caption)

@@ -16,6 +16,8 @@ from bursty.typing import Array
 
 #: Maximum number of dots: still distinguishable, and drawn fast enough on a phone.
 MOST_DOTS = 3000
+#: Number of dots that a small group keeps all the same.
+FEWEST_DOTS = 20
 #: Maximum number of rows of the table: they bound the size of the page, which people mail and open on phones.
 MOST_ROWS = 10_000
 #: Maximum number of groups that two principal components can separate.
@@ -103,24 +105,26 @@ def members(codes: Array) -> sp.csr_array:
 
 
 def document_map(places: Array, groups: Array, titles: list[str], names: list[str], notes: list[str]) -> Chart:
-    """The map of the documents of groups (-1 is none); with many documents, an evenly spaced subset of them."""
-    grouped = np.flatnonzero(groups >= 0)
-    step = -(-len(grouped) // MOST_DOTS)
-    shown = grouped[:: max(1, step)]
+    """The map of the documents of groups (-1 is none); with many documents, evenly spaced ones of each group."""
+    present = np.unique(groups[groups >= 0])
+    rows = [np.flatnonzero(groups == k) for k in present]
+    n = sum(len(own) for own in rows)
+    step, fewest = -(-n // MOST_DOTS), min(FEWEST_DOTS, MOST_DOTS // max(1, len(present)))
+    spaced = [own[:: max(1, min(step, len(own) // max(1, fewest)))] for own in rows]
+    shown = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *spaced]))
     x, y = (numbers(places[:, axis]) for axis in (0, 1))
     points = [{"x": x[d], "y": y[d], "group": titles[groups[d]], "name": names[d], "note": notes[d]} for d in shown]
-    present = [k for k in range(len(titles)) if np.any(groups == k)]
     middles = [
         {
-            "x": float(np.median(places[groups == k, 0])),
-            "y": float(np.median(places[groups == k, 1])),
+            "x": float(np.median(places[own, 0])),
+            "y": float(np.median(places[own, 1])),
             "text": titles[k].split(":")[0],
         }
-        for k in present
+        for k, own in zip(present, rows, strict=True)
     ]
     caption = "Each dot is a document; nearby documents use similar words."
     if step > 1:
-        caption += f" Shown: {len(shown):,} of {len(grouped):,}, evenly spaced."
+        caption += f" Shown: {len(shown):,} of {n:,}, evenly spaced, with more of small groups."
     return charts.scatter(points, [titles[k] for k in present], middles, caption)
 
 
