@@ -284,6 +284,46 @@ def test_word_lookup(browser, pages, corpus):
     assert page.complaints() == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "tab", "selector"),
+    [
+        ("clusters", "clusters", ".card .chips button"),
+        ("clusters", "clusters", ".card .bursts button"),
+        ("discover", "overview", "#overview .chips button"),
+        ("topics", "topics", "#topic-facts .bursts button"),
+    ],
+)
+def test_a_word_that_is_clicked_is_looked_up(browser, pages, kind, tab, selector):
+    page = Page(browser, pages[kind])
+    page.open(tab)
+    button = page.find(selector)
+    word = button.text
+    button.click()
+    assert page.run("return location.hash") == "#words"
+    assert page.find("#word-answer strong").text == page.find("#word").get_attribute("value") == word
+    assert word in page.texts("#word-suggestions button")
+    assert page.complaints() == []
+
+
+def test_a_bar_of_a_topic_looks_its_word_up(browser, pages, corpus):
+    page = Page(browser, pages["topics"])
+    # Labels of charts take no clicks, which are those of the chart at that place.
+    click = """
+        const labels = [...document.querySelectorAll("[data-chart=topic-words] .role-axis-label text")];
+        const {left, top, height} = labels.find(label => label.textContent === arguments[0]).getBoundingClientRect();
+        document.elementFromPoint(left + 1, top + height / 2).dispatchEvent(
+            new MouseEvent("click", {bubbles: true, clientX: left + 1, clientY: top + height / 2}))
+    """
+    page.open("topics")
+    words = [text for text in page.texts("[data-chart=topic-words] .role-axis-label text") if text in corpus.vocabulary]
+    assert len(words) > 5
+    for word in words[:6]:
+        page.open("topics")
+        page.run(click, word)
+        assert page.find("#word-answer strong").text == word
+    assert page.complaints() == []
+
+
 def test_colours_can_be_changed_by_hand(browser, pages):
     page = Page(browser, pages["clusters"], dark=True)
     paper = "return getComputedStyle(document.body).backgroundColor"

@@ -39,6 +39,7 @@ function startTopics() {
     parts.push(make("h3", {}, say("Top documents")));
     parts.push(make("ul", { className: "names" }, ...topic.documents.map(([name, share, parts]) => make("li", {}, bdi(name), make("small", {}, ` (${share})`), ...(parts.length ? [passage(parts)] : [])))));
     byId("topic-facts").replaceChildren(...parts);
+    linkWords(byId("topic-facts"));
   };
   const change = () => {
     facts();
@@ -48,6 +49,13 @@ function startTopics() {
   slider.addEventListener("input", () => {
     byId("relevance-value").textContent = Number(slider.value).toFixed(2).replace(/0$/, "");
     fill();
+  });
+  // So does a click on a bar or on its word.
+  const chart = document.querySelector('[data-chart="topic-words"]');
+  chart.addEventListener("click", (event) => {
+    const top = chart.querySelector("svg").getBoundingClientRect().top + charts["topic-words"].view.origin()[1];
+    const row = ranked()[Math.floor((event.clientY - top) / ROW)];
+    if (row) lookUp(numberOfWord.get(row.word));
   });
   facts();
 }

@@ -1,4 +1,20 @@
 "use strict";
+// Numbers of the words that can be looked up, and a function that looks one up; pages without a lookup have none.
+const numberOfWord = new Map();
+let lookUp = () => {};
+
+// Words in lists become buttons that look them up.
+function linkWords(root) {
+  for (const item of root.querySelectorAll(".chips li > bdi, .bursts bdi")) {
+    const word = numberOfWord.get(item.textContent);
+    if (word === undefined) continue;
+    const button = make("button", { type: "button", className: "word", title: "Look up" });
+    item.replaceWith(button);
+    button.append(item);
+    button.addEventListener("click", () => lookUp(word));
+  }
+}
+
 function startWords() {
   const { lookup, vocabulary } = data;
   const folded = vocabulary.map(fold);
@@ -71,6 +87,15 @@ function startWords() {
       byId("word-answer").replaceChildren(make("p", {}, say("No matching words.")));
     }
   }));
+  vocabulary.forEach((word, i) => numberOfWord.set(word, i));
+  lookUp = (word) => {
+    input.value = vocabulary[word];
+    suggest(matches(folded[word]));
+    choose(word);
+    byId("tab-words").click();
+    scrollTo(0, 0);
+  };
+  linkWords(document);
   const first = burstiest();
   suggest(first);
   if (first.length) choose(first[0]);
