@@ -116,8 +116,15 @@ class CountEstimator(BaseEstimator):
         check_is_fitted(self)
         if isinstance(words, Pipeline) and words[-1] is self:
             words = words[:-1]
-        names = words.get_feature_names_out() if hasattr(words, "get_feature_names_out") else words
-        self.feature_names_in_ = check_names(names, self.n_features_in_)
+        if isinstance(words, BaseEstimator) or hasattr(words, "get_feature_names_out"):
+            try:
+                words = words.get_feature_names_out()
+            except AttributeError as error:
+                kind = type(words).__name__
+                raise ValueError(
+                    f"{kind} has no names of columns; hashing, for one, does not keep the words"
+                ) from error
+        self.feature_names_in_ = check_names(words, self.n_features_in_)
         return self
 
     def _repr_html_inner(self) -> str:

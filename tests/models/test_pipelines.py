@@ -94,6 +94,14 @@ def test_a_model_without_words_says_how_to_name_them(model):
     assert "set_words" not in model._repr_html_()
 
 
+def test_hashed_words_have_no_names():
+    hashing = HashingVectorizer(n_features=16, alternate_sign=False, norm=None)
+    pipeline = make_pipeline(hashing, bursty.Mixture(2, random_state=0)).fit(TEXTS)
+    for words in (pipeline, pipeline[:-1], hashing):
+        with pytest.raises(ValueError, match="has no names of columns"):
+            pipeline[-1].set_words(words)
+
+
 @pytest.mark.parametrize(
     ("names", "message"),
     [(["a"], "1 name does not match"), (["a"] * 12, "same name"), (range(12), "must be strings, not int")],
