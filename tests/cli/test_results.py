@@ -421,19 +421,6 @@ def test_one_number_per_cluster_in_tables_json_report_inference_and_python(bench
     assert bench("info", "groups").out.startswith("model\tDPMFS\n")
 
 
-def test_a_class_that_no_document_has_does_not_count(bench):
-    words = {"war": "army gun", "sport": "goal team", "food": "bread soup"}
-    rows = [f"{text} {text},{label}\n" for label, text in words.items() for _ in range(8)]
-    (bench.folder / "three.csv").write_text("text,label\n" + "".join(rows))
-    (bench.folder / "two.csv").write_text("text,label\n" + "".join(rows[:16]))
-    assert bench("classify", "train", "three.csv", "--out", "judge").code == 0
-    found = json.loads(bench("classify", "evaluate", "judge", "two.csv", "--json").out)
-    assert found["facts"]["mean_f1"] == found["facts"]["accuracy"] == 1.0
-    classes = {row["class"]: row for row in found["tables"]["classes"]}
-    assert classes["food"] == {"class": "food", "documents": 0, "precision": None, "recall": None, "f1": None}
-    assert classes["war"]["f1"] == 1.0
-
-
 def test_confusions_of_many_classes_are_printed_in_part(bench):
     rng = random.Random(0)
     rows = [f"{rng.choice('abcdefgh')}x {rng.choice('abcdefgh')}y,class {n % 60}\n" for n in range(300)]
