@@ -234,7 +234,7 @@ def test_says_when_it_does_not_converge(corpus):
         ({"n_components": 0}, "n_components must be"),
         ({"n_components": 2.5}, "n_components must be"),
         ({"n_components": 500}, "150 documents cannot make 500 clusters"),
-        ({"family": "gauss"}, "family must be one of"),
+        ({"family": "gauss"}, "family must be one of 'auto', .*'dcm'.* or a family estimator, not 'gauss'"),
         ({"init": "magic"}, "init must be one of"),
         ({"init": np.ones((3, 2))}, "it has shape"),
         ({"init": -np.ones((150, 2))}, "non-negative"),

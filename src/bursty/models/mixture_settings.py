@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from bursty.engines import Assignment, Chunk, Documents
 from bursty.estimator import check_choice, check_number, check_whole
-from bursty.families.estimator import get_family
+from bursty.families.estimator import FAMILIES, FamilyEstimator, get_family
 from bursty.inference.checkpoint import Checkpoint
 from bursty.inference.em import Schedule
 from bursty.inference.starts import STARTS
@@ -43,8 +43,8 @@ LITTLE = 0.5
 
 def check(mixture: Any) -> None:
     """Raise if a parameter is not valid."""
-    if not is_auto(mixture.family):
-        get_family(mixture.family)
+    if not isinstance(mixture.family, FamilyEstimator):
+        check_choice("family", mixture.family, ("auto", *FAMILIES), "a family estimator")
     Checkpoint.of(mixture.checkpoint)
     check_number("smoothing", mixture.smoothing)
     check_number("shrinkage", mixture.shrinkage)
