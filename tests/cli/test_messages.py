@@ -106,6 +106,7 @@ def test_progress_never_shows_a_part_of_a_number(room, shown):
             "4 documents cannot make 9 clusters: give a smaller --k",
         ),
         ("random_state and n_jobs", "--seed and --jobs"),
+        ('divide the counts, or use family="multinomial"', "divide the counts, or use --family multinomial"),
         (
             "family must be one of 'dcm', 'edcm' or a family estimator, not 'foo'",
             "--family must be one of 'dcm', 'edcm', not 'foo'",

@@ -59,6 +59,7 @@ _IN_FLAGS = [
         (r"raise --iterations,(?: n_chains,)? or split_steps", "raise --iterations"),
         (r"\bn_jobs\b", "--jobs"),
         (r"^(family|init|sampler) must be\b", r"--\1 must be"),
+        (r'\bfamily="(\w+)"', r"--family \1"),
         (r" or (?:a family estimator|an array)(?=, not)", ""),
         (
             r'^units must be three names, such as \("sample", "taxon", "read"\)',
