@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from scipy.special import digamma, gammaln, logsumexp, polygamma
 from bursty.kernels import (
     gather,
     gibbs_counts,
+    gibbs_dcmlda,
     gibbs_maximise,
     maximise,
     normaliser,
@@ -515,6 +517,45 @@ def test_tables_of_pairs(matrix):
         beta = table.copy()
         add(first, topics, kept, rest, background, beta, 0, 23)
         np.testing.assert_allclose(beta, scaled + background[:, None] * rest)
+
+
+def test_draws_of_pairs_and_their_discount(matrix):
+    counts, dense = matrix
+    first, topics, rng = counts.indptr, counts.indices, np.random.default_rng(5)
+    words, table, lambdas = (
+        np.repeat(np.arange(23), np.diff(first)),
+        rng.random(dense.shape),
+        rng.random(dense.shape[1]),
+    )
+    lambdas *= 4
+    expected = (table * lambdas)[words, topics]
+    table[words[0], topics[0]] = expected[0] = 0.0
+    given = np.minimum(expected, 0.7)
+    kept = np.divide(expected - given, expected, out=np.zeros_like(given), where=expected > 0)
+    classes = [(0.5, 1.5), (1.5, 2.5), (0.5, np.inf)]
+    numbers = [np.bincount(words[(expected > low) & (expected < high)], minlength=23) for low, high in classes]
+    assert all(own.sum() > 3 for own in numbers)
+    for count_draws, give_up in zip(both(gibbs_maximise.count_draws), both(gibbs_maximise.give_up), strict=True):
+        draws, found, left = np.full((3, counts.nnz), np.nan)
+        of_words = np.full((23, 3), -1)
+        count_draws(first, topics, table, lambdas, draws, of_words, 0, 23)
+        np.testing.assert_array_equal(draws, expected)
+        np.testing.assert_array_equal(of_words.T, numbers)
+        give_up(draws, 0.7, found, left, 0, counts.nnz)
+        np.testing.assert_array_equal(found, given)
+        np.testing.assert_array_equal(left, kept)
+
+
+def test_least_ratios_of_blocks():
+    rng = np.random.default_rng(6)
+    beta, background, edges = rng.random((23, 4)), rng.random(23), np.array([0, 5, 20, 23])
+    expected = [(beta / background[:, None])[a:b].min(axis=0) for a, b in pairwise(edges)]
+    for kernel in both(gibbs_dcmlda.least_ratios):
+        out = np.full((3, 4), np.nan)
+        kernel(beta, background, edges, out, 0, 2)
+        assert np.isnan(out[2]).all()
+        kernel(beta, background, edges, out, 2, 3)
+        np.testing.assert_array_equal(out, expected)
 
 
 def test_errors_of_any_thread_are_raised_and_all_ranges_run(monkeypatch):

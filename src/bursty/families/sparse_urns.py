@@ -79,14 +79,15 @@ class PairUrns:
         Share of its alpha that each pair keeps; share of each component's alpha that is given up (K); weights (W),
         whose mean is 1.
         """
-        draws = self.pick(alpha) * lambdas[self.components]
-        # Averages over sweeps or chunks are not integers.
-        once, twice = (int(np.count_nonzero((draws > n - 0.5) & (draws < n + 0.5))) for n in (1, 2))
-        given = np.minimum(draws, once / max(once + 2 * twice, 1))
-        kept = np.divide(draws - given, draws, out=np.zeros_like(draws), where=draws > 0)
+        (draws, given, kept), numbers = np.empty((3, len(self.types))), np.empty((self.shape[0], 3), dtype=np.int64)
+        pairs = self.word_first, self.components
+        threads.run(gibbs_maximise.count_draws, self.word_first, *pairs, alpha, lambdas, draws, numbers)
+        once, twice, _ = numbers.sum(axis=0).tolist()
+        discount = once / max(once + 2 * twice, 1)
+        threads.run(gibbs_maximise.give_up, np.arange(len(draws) + 1), draws, discount, given, kept)
         pool, total = self.by_component(given), self.by_component(draws)
         share = np.divide(pool, total, out=np.zeros_like(pool), where=total > 0)
-        weights = np.bincount(self.words[draws > 0.5], minlength=self.shape[0]) + UNSEEN
+        weights = numbers[:, 2] + UNSEEN
         return kept, share, weights / weights.mean()
 
     def spread(self, values: Array) -> Array:

@@ -57,6 +57,17 @@ class TopicUrns(NamedTuple):
 
 
 @kernel
+def least_ratios(beta, background, edges, out, start, stop):
+    """The smallest ratio of beta to the background for each topic, in blocks of words: blocks x K."""
+    for block in range(start, stop):
+        least = out[block]
+        least[:] = np.inf
+        for word in range(edges[block], edges[block + 1]):
+            for k in range(len(least)):
+                least[k] = min(least[k], beta[word, k] / background[word])
+
+
+@kernel
 def count_above(beta, floor, background, out, start, stop):
     """Number of topics in which each word is above the floor."""
     for word in range(start, stop):

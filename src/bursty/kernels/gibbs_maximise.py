@@ -110,6 +110,32 @@ def pick(word_first, topics, table, out, start, stop):
 
 
 @kernel
+def count_draws(word_first, topics, table, lambdas, draws, numbers, start, stop):
+    """``draws`` of the pairs of words ``start`` to ``stop``: `pick` times lambda.
+
+    ``numbers`` gets the pairs of each word with about one, about two, and any: averages over sweeps are not integers.
+    """
+    for word in range(start, stop):
+        once, twice, known = 0, 0, 0
+        for pair in range(word_first[word], word_first[word + 1]):
+            n = table[word, topics[pair]] * lambdas[topics[pair]]
+            once += (n > 0.5) & (n < 1.5)
+            twice += (n > 1.5) & (n < 2.5)
+            known += n > 0.5
+            draws[pair] = n
+        numbers[word, 0], numbers[word, 1], numbers[word, 2] = once, twice, known
+
+
+@kernel
+def give_up(draws, discount, given, kept, start, stop):
+    """The number of draws that each pair gives up, at most the discount, and the share of them that it keeps."""
+    for pair in range(start, stop):
+        n = draws[pair]
+        given[pair] = min(n, discount)
+        kept[pair] = (n - given[pair]) / n if n > 0.0 else 0.0
+
+
+@kernel
 def spread(word_first, topics, values, rest, out, start, stop):
     """The reverse of `pick`, for a table that has ``rest[k]`` at words which topic k does not have."""
     for word in range(start, stop):

@@ -77,7 +77,13 @@ class Hyperparameters(CompiledTopics):
     @cached_property
     def floor(self) -> Array:
         """The smallest ratio of beta to the background, for each topic."""
-        return self.beta.min(axis=0) if self.background is None else (self.beta / self.background[:, None]).min(axis=0)
+        if self.background is None:
+            return self.beta.min(axis=0)
+        edges = threads.block_edges(self.beta)
+        out = np.empty((len(edges) - 1, self.n_topics))
+        cost = edges * np.int64(self.n_topics)
+        threads.run(gibbs_dcmlda.least_ratios, cost, self.beta, self.background, edges, out)
+        return np.asarray(out.min(axis=0))
 
     @cached_property
     def tables(self) -> gibbs_dcmlda.TopicUrns:
