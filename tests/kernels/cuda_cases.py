@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from bursty import DCMLDA, LDA, Checkpoint, Mixture, save
 from bursty.engines import Chunk, Levels
 from bursty.engines import cuda as engine
-from bursty.engines.card import Table, copied, on_card, zeros
+from bursty.engines.card import CardMatrix, copied, on_card, zeros
 from bursty.engines.cuda import CudaChunk, fetch
 from bursty.families import get_family, priors
 from bursty.families.cuda_sparse_urns import CardListedUrns
@@ -437,7 +437,7 @@ def check_m_steps_of_mixtures_are_those_of_the_processor(n_documents=4, n_compon
             for prior, start in ((None, state.params), (shared, state.params), *exact):
                 ours = cuda_em.maximise(family, found, start, prior)
                 theirs = em.maximise(family, expected, start, prior)
-                assert isinstance(ours.params.table, Table)
+                assert isinstance(ours.params.table, CardMatrix)
                 np.testing.assert_array_equal(ours.weights, theirs.weights)
                 np.testing.assert_allclose(fetch(ours).params.table, theirs.params.table, rtol=1e-7, atol=1e-300)
                 if start is not None:  # again, from parameters on the card
@@ -469,7 +469,7 @@ def check_fits_of_mixtures(n_documents=6):
 def check_tables_have_the_arithmetic_of_statistics():
     """Sums and multiples, and nothing else."""
     values = np.arange(6.0).reshape(3, 2)
-    table = Table(on_card(values))
+    table = CardMatrix(on_card(values))
     for found, expected in (
         (table + table, 2 * values),
         (table + np.arange(3.0)[:, None], values + np.arange(3.0)[:, None]),
@@ -477,7 +477,7 @@ def check_tables_have_the_arithmetic_of_statistics():
         (table * 0.5, values * 0.5),
         (table / np.array([2.0, 3.0]), values / np.array([2.0, 3.0])),
     ):
-        assert isinstance(found, Table)
+        assert isinstance(found, CardMatrix)
         np.testing.assert_array_equal(np.asarray(found), expected)
     np.testing.assert_array_equal(table.sum(axis=0), values.sum(axis=0))
     for wrong in (lambda: table - table, lambda: np.log(table), lambda: 2.0 * table):

@@ -122,7 +122,7 @@ def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
 
 def on_card(values: Any) -> Any:
     """An array on the GPU, copied if it is not there."""
-    if isinstance(values, Table):
+    if isinstance(values, CardMatrix):
         return values.array
     return values if hasattr(values, "copy_to_host") else copied(values)
 
@@ -176,7 +176,7 @@ def host_sums(values: Any) -> Array:
     return np.asarray(column_sums(values).copy_to_host()[0])
 
 
-class Table(np.lib.mixins.NDArrayOperatorsMixin):
+class CardMatrix(np.lib.mixins.NDArrayOperatorsMixin):
     """A table on the GPU, in double precision, with the arithmetic of statistics and parameters: rows x components.
 
     It can be added to another table or to a number for each row, and multiplied or divided by a number for each column;
@@ -194,9 +194,9 @@ class Table(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         left, right = inputs if len(inputs) == 2 else (None, None)
-        if method != "__call__" or options or not isinstance(left, Table) or ufunc not in _ARITHMETIC:
+        if method != "__call__" or options or not isinstance(left, CardMatrix) or ufunc not in _ARITHMETIC:
             return NotImplemented
-        return Table(_ARITHMETIC[ufunc](left, right, empty(self.shape, np.float64)))
+        return CardMatrix(_ARITHMETIC[ufunc](left, right, empty(self.shape, np.float64)))
 
     def copy_to_host(self) -> Array:
         """In this process."""
@@ -209,8 +209,8 @@ class Table(np.lib.mixins.NDArrayOperatorsMixin):
         return host_sums(self.array)
 
 
-def _add(left: Table, right: Any, out: Any) -> Any:
-    if isinstance(right, Table):
+def _add(left: CardMatrix, right: Any, out: Any) -> Any:
+    if isinstance(right, CardMatrix):
         launch(sums.add_tables, out.size, left.array, right.array, out)
     else:
         column = np.broadcast_to(right, (len(left), 1))[:, 0]
@@ -218,7 +218,7 @@ def _add(left: Table, right: Any, out: Any) -> Any:
     return out
 
 
-def _scaled(left: Table, right: Any, out: Any, is_quotient: bool = False) -> Any:
+def _scaled(left: CardMatrix, right: Any, out: Any, is_quotient: bool = False) -> Any:
     factors = on_card(np.broadcast_to(np.asarray(right, dtype=np.float64), left.shape[1:]))
     launch(urns.scale_columns, out.size, left.array, factors, is_quotient, out)
     return out

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bursty.engines import Levels
-from bursty.engines.card import Table, column_sums, empty, host_sums, launch, launch_blocks, on_card, zeros
+from bursty.engines.card import CardMatrix, column_sums, empty, host_sums, launch, launch_blocks, on_card, zeros
 from bursty.engines.cuda import CudaChunk, fetch, make_room
 from bursty.engines.dense import DenseChunk
 from bursty.families import cuda_dcm  # noqa: F401  # registers what it has for tables
@@ -218,20 +218,20 @@ class CardChunk:
         own = self.once(constants, 0.0, np.float64)
         launch(gather.add_rows, out.table.size, on_card(by_length), codes, own, out.table)
 
-    def _sum(self, pattern: Pattern | Points, resp: Shares) -> Table:
+    def _sum(self, pattern: Pattern | Points, resp: Shares) -> CardMatrix:
         found, everyone = pattern.sum_rows(resp.table), pattern.sizes
         if resp.weights is not None:
             weights = self.once(resp.weights, 1.0, np.float64)
             totals = pattern.sum_rows(weights.reshape(len(weights), 1))  # a view alone would not keep its memory
             everyone = totals.reshape(pattern.n_rows)
         launch(gather.add_trace, found.size, resp.trace, everyone, found)
-        return Table(found)
+        return CardMatrix(found)
 
-    def sum_by_word(self, resp: Shares) -> Table:
+    def sum_by_word(self, resp: Shares) -> CardMatrix:
         """`Chunk.sum_by_word`."""
         return self._sum(self.pattern("by word"), resp)
 
-    def sum_tokens(self, resp: Shares) -> Table:
+    def sum_tokens(self, resp: Shares) -> CardMatrix:
         """`Chunk.sum_tokens`."""
         return self._sum(self.pattern("tokens by word"), resp)
 
