@@ -21,7 +21,7 @@ def fits(counts: sp.csr_array, n_topics: int, n_iter: int) -> Iterator[tuple[str
     yield 'engine="cuda"', _fit(counts, n_topics, n_iter, "cuda")[1]
     models = []
     for n_workers in (1, 2):
-        options = {"n_workers": n_workers, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+        options = {"n_workers": n_workers, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
         with LocalCluster(**options) as cluster, Client(cluster) as client:
             model, found = _fit(counts, n_topics, n_iter, DaskEngine(client, device="cuda"))
         models.append(model)

@@ -70,7 +70,7 @@ class DaskEngine(Engine):
     --------
     >>> from dask.distributed import Client
     >>> from bursty.engines.dask import DaskEngine
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     DaskEngine(client).device
     'cpu'
     """
