@@ -89,7 +89,7 @@ def dask():
 
     from bursty.engines.dask import DaskEngine
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
         rows = []
         for n, k in ((262_144, 20), (262_144, 100), (786_432, 5), (786_432, 20)):
             counts = joined(n)

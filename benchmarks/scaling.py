@@ -151,7 +151,7 @@ def cluster(n_workers: int) -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as local,
+        LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0") as local,
         Client(local, set_as_default=False) as client,
     ):
         yield client

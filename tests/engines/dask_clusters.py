@@ -40,7 +40,7 @@ MODELS = {
 
 def start_cluster(n_workers, **options):
     """Processes that talk over TCP."""
-    options = {"threads_per_worker": 1, "dashboard_address": None, "processes": True, **options}
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "processes": True, **options}
     return distributed.LocalCluster(n_workers=n_workers, **options)
 
 

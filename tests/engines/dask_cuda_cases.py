@@ -43,7 +43,7 @@ TOPIC_MODELS = DCMLDA(2, **SAMPLING), LDA(2, learn_hyperparameters=True, **SAMPL
 @contextmanager
 def workers(n_workers):
     """A client of threads."""
-    options = {"processes": False, "dashboard_address": None, "threads_per_worker": 1}
+    options = {"processes": False, "dashboard_address": ":0", "threads_per_worker": 1}
     with Client(n_workers=n_workers, **options) as client:
         yield client
 

@@ -31,7 +31,7 @@ def test_workers_without_a_card(monkeypatch, model):
     from numba import cuda
 
     monkeypatch.setattr(cuda, "is_available", lambda: False)
-    threads = {"processes": False, "dashboard_address": None, "n_workers": 2, "threads_per_worker": 1}
+    threads = {"processes": False, "dashboard_address": ":0", "n_workers": 2, "threads_per_worker": 1}
     with distributed.Client(**threads) as client, pytest.raises(RuntimeError, match="found no NVIDIA GPU"):
         model.set_params(engine=engine.DaskEngine(client, device="cuda")).fit(np.ones((4, 3), dtype=int))
 

@@ -195,7 +195,7 @@ def test_workers_without_memory_do_not_stand_still(corpus, monkeypatch):
     with (
         dask.config.set(settings),
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, memory_limit="20MB", dashboard_address=None
+            n_workers=1, threads_per_worker=1, processes=False, memory_limit="20MB", dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -216,7 +216,7 @@ def killed_by_its_nanny(**settings):
     settings = {"distributed.worker.memory.pause": False, "distributed.worker.memory.spill": False, **settings}
     with dask.config.set({"distributed.worker.memory.terminate": 0.9, **settings}):
         return distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, memory_limit="140MB", dashboard_address=None, silence_logs=50
+            n_workers=1, threads_per_worker=1, memory_limit="140MB", dashboard_address=":0", silence_logs=50
         )
 
 
@@ -239,7 +239,7 @@ def test_workers_that_are_gone_are_not_waited_for(corpus, monkeypatch):
     monkeypatch.setattr(engine, "POLL", 0.2)
     monkeypatch.setattr(engine, "ABSENCE", 1.0)
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
         documents = engine.DaskEngine(client).place(corpus.counts)

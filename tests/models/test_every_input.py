@@ -122,7 +122,7 @@ def test_a_dask_collection_needs_its_engine(name, corpus):
 @pytest.fixture(scope="module")
 def client():
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": None}
+    options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": ":0"}
     with pytest.MonkeyPatch.context() as patch:
         from bursty.engines import dask, dask_collections
 
