@@ -89,6 +89,9 @@ def test_levels_of_parts_add_up(table, size):
 
 def test_first_of_levels():
     levels = Levels(np.array([0, 0, 2]), np.array([1, 5, 1]), np.ones((3, 1)), 4)
+    assert levels.heads.tolist() == [0, 2]
+    nothing = np.array([], dtype=np.int32)
+    assert Levels(nothing, nothing, np.ones((0, 1)), 4).heads.size == 0
     np.testing.assert_array_equal(levels.first, [0, 2, 2, 3, 3])
 
 

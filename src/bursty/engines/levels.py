@@ -57,7 +57,7 @@ class Levels:
     def renumbered(self, items: Array) -> Levels:
         """The same weights under other items, one per pair, no two alike; pairs are sorted anew."""
         # Values are sorted within an item already, so that it is enough to sort the items.
-        heads = np.flatnonzero(np.diff(self.items, prepend=-1))
+        heads = self.heads
         sizes = np.diff(np.append(heads, len(items)))
         heads_in_order = np.argsort(items[heads], kind="stable")
         sizes = sizes[heads_in_order]
@@ -70,6 +70,13 @@ class Levels:
         weights = np.zeros((len(keys), self.weights.shape[1]))
         np.add.at(weights, places, self.weights)
         return Levels((keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32), weights, n_items)
+
+    @property
+    def heads(self) -> Array:
+        """Index of the first pair of each item that occurs."""
+        is_new = np.ones(len(self.items), dtype=bool)
+        np.not_equal(self.items[1:], self.items[:-1], out=is_new[1:])
+        return np.flatnonzero(is_new)
 
     @property
     def keys(self) -> Array:

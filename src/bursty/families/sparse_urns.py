@@ -28,7 +28,7 @@ class PairUrns:
     """Urns of the pairs in ``levels``, whose items are ``word * n_components + component``, sorted."""
 
     def __init__(self, levels: Levels, n_components: int) -> None:
-        heads = np.flatnonzero(np.diff(levels.items, prepend=-1))
+        heads = levels.heads
         self.first = np.append(heads, len(levels.items))
         items = levels.items[heads]
         self.words = items // np.int32(n_components)
