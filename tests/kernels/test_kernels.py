@@ -586,7 +586,7 @@ def test_ranges_become_smaller(n_threads):
     assert goals == sorted(goals)
     assert sizes[0] == pytest.approx(work / n_threads / 2)
     assert np.all(np.diff(sizes) <= sizes[-1] / 2)
-    assert sizes[-1] < work / n_threads / 5
+    assert sizes[-1] < work / n_threads / 20
     assert threads._goals(30_000, 2) == [15_000]
 
 

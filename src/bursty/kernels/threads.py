@@ -22,7 +22,7 @@ from bursty.typing import Array
 MIN_WORK = 100_000
 # Threads that are done early take over ranges of slower ones. Therefore ranges become smaller towards the end: each is
 # this share of what is left for a thread, but at least the other of all that a thread has, and this many inner steps.
-_SHARE, _LEAST, _LEAST_STEPS = 1 / 2, 1 / 8, 25_000
+_SHARE, _LEAST, _LEAST_STEPS = 1 / 2, 1 / 32, 25_000
 # Number of elements that easily fit into the cache of a core.
 BLOCK = 32_768
 
