@@ -139,7 +139,7 @@ def small_card(n_bytes: float) -> Iterator[list[Any]]:
         yield left
 
 
-def streaming(counts: sp.csr_array, n_iter: int, n_topics: int = 20, n_bytes: float = 0.2e9) -> dict[str, Any]:
+def streaming(counts: sp.csr_array, n_iter: int, n_topics: int = 20, n_bytes: float = 0.25e9) -> dict[str, Any]:
     """Fits of ten copies in one chunk, in one chunk whose documents are cut as in many, and on a small card.
 
     Long documents of small chunks are cut into segments that documents of one large chunk need not be, and auxiliary

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bursty import DCMLDA, LDA, Mixture
+from cuda_simulator import assert_cases_pass
 from engines.dask_clusters import MARKS, distributed, engine
 
 pytestmark = MARKS
 
 
 def test_in_the_simulator():
-    """In a process of its own: numba decides when it is imported."""
-    script = Path(__file__).parent / "dask_cuda_cases.py"
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
-    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    n_cases = script.read_text().count("\ndef check_")
-    assert done.stdout.count("passed") == n_cases
+    assert_cases_pass(Path(__file__).parent / "dask_cuda_cases.py")
 
 
 @pytest.mark.parametrize("model", [DCMLDA(2), LDA(2), Mixture(2, family="edcm")])

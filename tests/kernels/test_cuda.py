@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import operator
-import os
-import subprocess
 import sys
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -17,16 +15,11 @@ from bursty import DCMLDA
 from bursty.engines.cuda import open_card
 from bursty.engines.documents import has_versions, version_for
 from bursty.inference.topics import lda
+from cuda_simulator import assert_cases_pass
 
 
 def test_in_the_simulator():
-    """In a process of its own: numba decides when it is imported."""
-    script = Path(__file__).parent / "cuda_cases.py"
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
-    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    n_cases = script.read_text().count("\ndef check_")
-    assert done.stdout.count("passed") == n_cases
+    assert_cases_pass(Path(__file__).parent / "cuda_cases.py")
 
 
 def test_without_a_card(monkeypatch):

@@ -145,7 +145,7 @@ class Later:
         if SIMULATED:
             self._copy = array.copy_to_host()
             return
-        stream, self._event = cuda.legacy_default_stream(), cuda.event(timing=False)  # type: ignore[call-arg]
+        stream, self._event = cuda.legacy_default_stream(), cuda.event(timing=False)  # type: ignore[call-arg]  # the simulator has none
         unused = _pinned[array.shape, array.dtype.str]
         self._copy = unused.pop() if unused else cuda.pinned_array(array.shape, array.dtype)
         array.copy_to_host(self._copy, stream=stream)

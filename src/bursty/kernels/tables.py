@@ -22,9 +22,9 @@ from __future__ import annotations
 from bursty.kernels.compile import kernel
 from bursty.kernels.polya import SHORT, inverse_sums
 
-# Abscissae and half weights of Gauss and Legendre on (0, 1): blocks of long steps are integrated.
-_NODES = (0.06943184420297371, 0.33000947820757187, 0.6699905217924281, 0.9305681557970262)
-_WEIGHTS = (0.17392742256872692, 0.32607257743127307, 0.32607257743127307, 0.17392742256872692)
+#: Abscissae and half weights of Gauss and Legendre on (0, 1): blocks of long steps are integrated.
+NODES = (0.06943184420297371, 0.33000947820757187, 0.6699905217924281, 0.9305681557970262)
+WEIGHTS = (0.17392742256872692, 0.32607257743127307, 0.32607257743127307, 0.17392742256872692)
 
 
 @kernel
@@ -54,8 +54,8 @@ def removed_sum(a, lo, hi, shape):
     while lo < hi:
         stop = min(hi, lo + (lo >> 1))
         for i in range(4):
-            term = removed(a, lo - 0.5 + _NODES[i] * (stop - lo), shape)
-            weight = _WEIGHTS[i] * (stop - lo)
+            term = removed(a, lo - 0.5 + NODES[i] * (stop - lo), shape)
+            weight = WEIGHTS[i] * (stop - lo)
             total += weight * term[0]
             first += weight * term[1]
             change += weight * term[2]

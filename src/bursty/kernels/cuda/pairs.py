@@ -8,13 +8,12 @@ from __future__ import annotations
 from numba import cuda, float64
 
 from bursty.kernels.cuda.rising import THREADS, block_sum, inverse_sums
+from bursty.kernels.tables import NODES, WEIGHTS
 
 # Newton squares the error: a relative change this small is the last one needed.
 _SMALL = 1e-6
 # Terms up to here are added one by one; longer steps are integrated by Gauss and Legendre, in blocks that grow by half.
 _SHORT = 64
-_NODES = (0.06943184420297371, 0.33000947820757187, 0.6699905217924281, 0.9305681557970262)
-_WEIGHTS = (0.17392742256872692, 0.32607257743127307, 0.32607257743127307, 0.17392742256872692)
 
 
 @cuda.jit(cache=True)
@@ -99,8 +98,8 @@ def tables(first, values, tails, types, alpha, own, out):
                     else:
                         stop = min(values[entry], lo + (lo >> 1))
                         for i in range(4):
-                            term = removed(a, lo - 0.5 + _NODES[i] * (stop - lo), shape)
-                            weight = tail * _WEIGHTS[i] * (stop - lo)
+                            term = removed(a, lo - 0.5 + NODES[i] * (stop - lo), shape)
+                            weight = tail * WEIGHTS[i] * (stop - lo)
                             bias += weight * term[0]
                             to_first_order += weight * term[1]
                             change += weight * term[2]
